@@ -10,7 +10,7 @@ from pgm_explainer import (
     Neighbourhood,
     PGMExplainer,
 )
-from pgm_explainer.network import FAMILIES
+from pgm_explainer.network.config import FAMILIES
 from pgm_explainer.report.html.payload import page_payload
 from pgm_explainer.settings import Settings
 from pgm_explainer.structure import UndirectedGraph

@@ -138,7 +138,8 @@ def _about_tables(target: VariableId, network: GraphicalModel | None) -> Iterato
     thin = float(seen[seen < FEW_SAMPLES].sum() / seen.sum())
     if thin > _RARELY:
         yield (
-            f"{thin:.0%} of the samples have combinations of the target's {network.kin} that were "
+            f"{thin:.0%} of the samples have combinations of the target's "
+            f"{network.neighbour_noun} that were "
             f"seen fewer than {FEW_SAMPLES} times; raise num_samples, lower max_nodes or add "
             f"smoothing"
         )

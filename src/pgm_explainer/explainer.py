@@ -22,7 +22,7 @@ from .feature_names import FeatureNames
 from .limits import REPETITIONS, brief
 from .minimal_sets import search_options
 from .model_config import model_config
-from .network import network_config
+from .network.config import network_config
 from .node_names import NodeNames
 from .pipeline import Pipeline
 from .predictors import Predictor

@@ -18,10 +18,10 @@ from .network import (
     GraphicalModel,
     MarkovNetwork,
     NetworkConfig,
-    NetworkData,
     NoisyOr,
-    NoisyOrData,
 )
+from .network.bayesian_network import NetworkData
+from .network.noisy_or import NoisyOrData
 from .sampling import SampleTable, Variable, VariableId
 from .selection import SelectionConfig, shrink_many
 from .significance import SignificanceConfig

@@ -86,7 +86,7 @@ def test_every_control_is_reachable_by_tab_and_shows_focus(read, node_explanatio
             "document.activeElement.matches(':focus-visible')"
         )
         assert reader.page.evaluate(visible)
-    assert {"theme", "picture", "network", "informative", "ranking", "making"} <= reached
+    assert {"theme", "picture", "network", "informative", "ranking", "setup"} <= reached
 
 
 def test_impossible_evidence_is_reported_and_can_be_undone(read, node_explanation):
@@ -167,10 +167,10 @@ def test_the_terms_are_defined(read, explanations):
         reader = read(explanation)
         assert reader.text("#meaning") == describe_perturbed(explanation.settings)
         assert reader.page.locator("#kept").text_content() == describe_kept(explanation)
-        reader.page.locator("#making summary").click()
+        reader.page.locator("#setup summary").click()
         # Details are filled a moment after they are opened.
         held = describe_held(explanation.settings)
-        reader.page.locator("#making", has_text=held).wait_for(timeout=10_000)
+        reader.page.locator("#setup", has_text=held).wait_for(timeout=10_000)
         assert "dependence, not causation" in reader.text("#network-panel")
 
 
@@ -261,7 +261,7 @@ def to_hex(rgb):
 
 def test_the_details_contain_ranking_tables_text_and_settings(read, node_explanation):
     reader = read(node_explanation)
-    reader.open_details("ranking", "tables", "words", "making")
+    reader.open_details("ranking", "tables", "words", "setup")
     assert reader.page.locator("#ranking tbody tr").count() == len(node_explanation.ranking)
     assert node_explanation.network.factorisation in reader.text("#tables")
     tables = [node_explanation.network.cpt(node) for node in node_explanation.network.nodes]
@@ -273,9 +273,9 @@ def test_the_details_contain_ranking_tables_text_and_settings(read, node_explana
     ]
     assert reader.page.locator("#tables tbody tr").count() == sum(seen)
     assert reader.text("#words pre") == str(node_explanation)
-    assert "perturb_probability\t0.25" in reader.text("#making")
-    assert "seed\t0" in reader.text("#making")
-    assert f"numpy {np.__version__}" in reader.text("#making")
+    assert "perturb_probability\t0.25" in reader.text("#setup")
+    assert "seed\t0" in reader.text("#setup")
+    assert f"numpy {np.__version__}" in reader.text("#setup")
 
 
 def test_names_are_shown_as_plain_text(read, node_explanation):
@@ -287,7 +287,7 @@ def test_names_are_shown_as_plain_text(read, node_explanation):
         reader.node(f"n{node}").locator(".title").click()
         assert reader.text("#dialog-title") == names[node]
         reader.page.keyboard.press("Escape")
-    reader.open_details("ranking", "tables", "words", "making")
+    reader.open_details("ranking", "tables", "words", "setup")
     assert names[14] in reader.text("h1")
     assert EVIL[2] in reader.text("h1")
     assert reader.page.locator("img").count() == 0

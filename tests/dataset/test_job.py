@@ -361,7 +361,7 @@ def test_a_target_that_crashes_every_worker_is_found_and_recorded(whole, tmp_pat
 
 
 def test_a_job_survives_a_model_that_kills_its_process(tmp_path, monkeypatch):
-    monkeypatch.setattr(job, "_DEADLY", 2)
+    monkeypatch.setattr(job, "_MAX_CRASHES", 2)
     made = explainer(deadly_near_marked)
     # A job calls the model separately on the first, the middle and the last target.
     targets = [0, 4, MARKED, 59]

@@ -68,7 +68,7 @@ def test_an_exit_code_is_reported():
 
 
 def test_processes_that_never_start_end_the_job(monkeypatch):
-    monkeypatch.setattr(processes, "_FALSE_STARTS", 2)
+    monkeypatch.setattr(processes, "_MAX_FAILED_STARTS", 2)
     never_ready = partial(os._exit, 3)
     with pytest.raises(JobError, match=r"2 processes in a row died.*exit code 3.*memory"):
         list(ProcessEngine(2).map(never_ready, [1] * 100))

@@ -54,7 +54,7 @@ def test_a_dead_address_is_an_error_at_once(scheme):
 
 @pytest.mark.parametrize("answer", [None, b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
 def test_a_server_that_is_not_ray_is_an_error_soon(monkeypatch, answer):
-    monkeypatch.setattr(ray_head, "_PATIENCE", 1.0)
+    monkeypatch.setattr(ray_head, "_TIMEOUT", 1.0)
     started = time.monotonic()
     with listening(answer) as address, pytest.raises(JobError, match=r"timed out|is not Ray"):
         list(RayEngine(address=address).map(int, ["1"]))
@@ -94,7 +94,7 @@ from job_models import evaluating
 from pgm_explainer import JobError
 from pgm_explainer.engines import RayEngine, ray, ray_head
 
-ray._GLANCE, ray_head._GONE = 0.5, 4.0
+ray._POLL_SECONDS, ray_head._DEAD_AFTER = 0.5, 4.0
 answers = RayEngine(workers=1).map(evaluating, ["1", "__import__('time').sleep(100)", "2"])
 assert next(answers) == 1
 killed = 0

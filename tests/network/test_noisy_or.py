@@ -8,7 +8,8 @@ import pytest
 from scipy import optimize
 
 from pgm_explainer import QueryError
-from pgm_explainer.network import BayesianNetwork, ConditionalTable, NoisyOr, NoisyOrData
+from pgm_explainer.network import BayesianNetwork, ConditionalTable, NoisyOr
+from pgm_explainer.network.noisy_or import NoisyOrData
 from pgm_explainer.sampling import Variable
 from pgm_explainer.structure import DAG, SCORES
 

@@ -162,7 +162,7 @@ def test_effects_with_a_clear_direction_are_named_first(kinds):
     assert f"node {second} by 30.0 (25.0 to 35.0)" in said
     assert "not clear" not in said
     assert f"node {trivial} by" not in said
-    assert "for 4 of 4 nodes (for 3 of them, its direction is clear)" in said
+    assert "for 4 of 4 nodes (3 of them with a clear direction)" in said
     assert unclear_words(shown) == "Direction not clear: the 95% interval contains 0."
     shown = replace(shown, effect=np.array([0.5, -0.4, -0.3, -0.001]), low=effect - 1)
     assert f"data of node {unclear} changes" in replace(explanation, effects=shown).reason()

@@ -18,7 +18,8 @@ from pgm_explainer import (
     PGMExplainerWarning,
 )
 from pgm_explainer.report.reason import reason_sentences
-from pgm_explainer.report.templates import AUDIENCES, templates_for
+from pgm_explainer.report.template_texts import AUDIENCES
+from pgm_explainer.report.templates import templates_for
 
 JARGON = re.compile(r"perturb|p-value|\bp [=<]|significan|\bsample|network|Markov|null", re.I)
 NUMBER = r"(\d+(?:\.\d+)?)"
@@ -247,7 +248,7 @@ def test_the_targets_own_features_come_first(kinds, tmp_path):
     table = explanation.report(tmp_path / "why.md").read_text()
     assert r"| share\_given | −30.0 | −31.0 to −29.0 | more likely |" in table
     assert r"| share\_given of node 8 | −90.0 |" in table
-    assert "when one node or feature is given other data." in table
+    assert "when one node or feature is given replacement data." in table
     assert "| node or feature |" in table
     assert plain_sentences(kinds["node"])[1] == (
         "Replacing the data of node 14 itself makes no clear difference."

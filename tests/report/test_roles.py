@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer, QueryError
-from pgm_explainer.report.roles import idle_nodes
+from pgm_explainer.report.facts import idle_nodes
 from pgm_explainer.structure import DAG
 
 TARGET, CAUSE, SIBLING, THIRD = 0, 1, 2, 3

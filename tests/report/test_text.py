@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from pgm_explainer.report.contents import predicted, reason_lines
 from pgm_explainer.report.names import width
-from pgm_explainer.report.text import predicted, reason_lines
 
 BEGINNINGS = {
     "node": "Node 14 is predicted to be of class 2 with probability 0.9",

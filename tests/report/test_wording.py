@@ -8,11 +8,11 @@ from html import unescape
 import pytest
 
 from pgm_explainer import Explanation
+from pgm_explainer.report.contents import as_texts, chances, effect_rows, effects_of
 from pgm_explainer.report.effects import dependence_sentence, named_parts, plain
 from pgm_explainer.report.notebook import to_notebook_html
 from pgm_explainer.report.reason import reason_sentences
 from pgm_explainer.report.terms import describe_terms
-from pgm_explainer.report.text import as_texts, chances, effect_rows, effects_of
 from pgm_explainer.report.wording import Wording, part_label, part_mention, wording_for, wording_of
 
 LEADS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pgm_explainer.network import BayesianNetwork, NetworkData
+from pgm_explainer.network.bayesian_network import BayesianNetwork, NetworkData
 from pgm_explainer.sampling import Variable
 from pgm_explainer.structure import SCORES, as_search, search_many
 

@@ -18,7 +18,7 @@ from ..report.names import shorten
 from ..sampling import VariableId
 from ..storage.files import as_text, read_file
 from .inputs import GraphInput
-from .names import instead, whole_number
+from .names import suggestion, whole_number
 
 __all__ = ["Columns", "delimiter_of", "read_csv_graph"]
 
@@ -55,7 +55,7 @@ class Columns:
         for names, known in ((self.drop, [*nodes, *edges]), (self.use, nodes)):
             for name in names:
                 if name not in known:
-                    raise FileError(f"there is no column {brief(name)}; {instead(name, known)}")
+                    raise FileError(f"there is no column {brief(name)}; {suggestion(name, known)}")
         for name in self.use:
             if name in self.drop:
                 raise FileError(f"{brief(name)} is both in --use-columns and in --drop-columns")
@@ -213,12 +213,12 @@ def _numbers(
         column = f"{titles[at]!r:.60}" if titles else f"{first + at}"
         what = f"{cells[at]!r:.60} is not a number" if cells[at] else "the cell is empty"
         raise FileError(
-            f"line {line}, column {column}: {what}; {_way_out(cells, at, titles)}"
+            f"line {line}, column {column}: {what}; {_hint(cells, at, titles)}"
         ) from None
     return found
 
 
-def _way_out(cells: Sequence[str], at: int, titles: Sequence[str] | None) -> str:
+def _hint(cells: Sequence[str], at: int, titles: Sequence[str] | None) -> str:
     """Return what to do about a cell that is not a number."""
     if _is_number(cells[at].replace(",", ".", 1)):
         return "write decimals with a point"

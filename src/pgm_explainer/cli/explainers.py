@@ -153,7 +153,7 @@ class NamedExplainer:
         Raises:
             PGMExplainerError: the model, the graph or a setting cannot be used.
         """
-        return self._made[0]
+        return self._built[0]
 
     @property
     def node_names(self) -> Sequence[VariableId] | None:
@@ -161,25 +161,25 @@ class NamedExplainer:
 
         The explainer itself uses node numbers; explanations get their names afterwards.
         """
-        return self._made[1]
+        return self._built[1]
 
     @property
     def target_names(self) -> Sequence[VariableId] | None:
         """The names by which targets are given; in a HeteroData graph, those of the target type."""
-        types = self._made[2]
+        types = self._built[2]
         if types is None or not types.labels or not isinstance(types.default, str):
             return self.node_names
         labels = types.labels[types.kinds.index(types.default)]
         return labels.of(range(len(types.predicted))) if labels else None
 
     @cached_property
-    def _made(self) -> tuple[PGMExplainer, Sequence[VariableId] | None, TypedNodes | None]:
+    def _built(self) -> tuple[PGMExplainer, Sequence[VariableId] | None, TypedNodes | None]:
         if self.model is None:
             raise InputError("no model was given: add --model module:attribute, or a file")
         self._check_graph_options()
         model = read_model(self.model, self.weights, self.trust)
         if isinstance(model, PGMExplainer):
-            self._refuse_what_it_has()
+            self._refuse_included_options()
             return _without_names(model, None)
         graph = self._read_graph()
         settings = dict(self.settings)
@@ -205,7 +205,7 @@ class NamedExplainer:
         if columns and not in_tables:
             raise InputError(f"--{columns[0].replace('_', '-')} applies only to --features")
 
-    def _refuse_what_it_has(self) -> None:
+    def _refuse_included_options(self) -> None:
         """Raise an error if options are given that the explainer already includes."""
         named = ("graph", "features", "edges", "drop_columns", "use_columns", "target_type")
         given = [f"--{name.replace('_', '-')}" for name in named if getattr(self, name) is not None]

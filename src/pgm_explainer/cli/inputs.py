@@ -73,7 +73,7 @@ def read_model(place: str, weights: Path | None, trust: bool) -> Any:
     if module.endswith(".py"):
         place = f"{_importable(Path(module))}:{attribute}"
     found = load_attribute(place)
-    model = _made(found, place)
+    model = _built(found, place)
     if weights is None and isinstance(found, type) and _has_weights(model):
         warnings.warn(
             f"{place} is a class, so its weights are untrained; give --weights, or name a trained "
@@ -101,7 +101,7 @@ def _importable(file: Path) -> str:
     return file.stem
 
 
-def _made(found: Any, place: str) -> Any:
+def _built(found: Any, place: str) -> Any:
     """Return the object, or the result of calling a class or function without arguments."""
     if not isinstance(found, (type, functools.partial)) and not inspect.isroutine(found):
         return found

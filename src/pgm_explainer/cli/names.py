@@ -12,7 +12,7 @@ from ..limits import DIGITS, SHOWN, brief
 from ..report.names import shorten
 from ..sampling import VariableId
 
-__all__ = ["find", "instead", "read_targets", "some", "spelled", "whole_number"]
+__all__ = ["find", "first_few", "read_targets", "spelled", "suggestion", "whole_number"]
 
 _MOST_LISTED = 8
 _DIGITS = f"[0-9]{{1,{DIGITS}}}"
@@ -43,7 +43,7 @@ def find(text: str, names: Iterable[VariableId], what: str) -> VariableId:
     for spelling in (text, tidy):
         if spelling in by_text:
             return by_text[spelling]
-    raise InputError(f"there is no {what} {_quoted(text)}; {instead(text, list(by_text))}")
+    raise InputError(f"there is no {what} {_quoted(text)}; {suggestion(text, list(by_text))}")
 
 
 def whole_number(text: str) -> int | None:
@@ -100,7 +100,7 @@ def _by_name(names: Sequence[VariableId]) -> Callable[[str], int]:
 
     def number(text: str) -> int:
         if text not in numbers:
-            raise InputError(f"there is no node {_quoted(text)}; {instead(text, list(numbers))}")
+            raise InputError(f"there is no node {_quoted(text)}; {suggestion(text, list(numbers))}")
         return numbers[text]
 
     return number
@@ -142,15 +142,17 @@ def _quoted(text: str) -> str:
     return repr(shorten(text, SHOWN))
 
 
-def instead(text: str, known: Sequence[str]) -> str:
+def suggestion(text: str, known: Sequence[str]) -> str:
     """Return a hint about similar or known names."""
     close = get_close_matches(text, known, n=3)
     return (
-        f"did you mean {' or '.join(map(quote, close))}?" if close else f"choose from {some(known)}"
+        f"did you mean {' or '.join(map(quote, close))}?"
+        if close
+        else f"choose from {first_few(known)}"
     )
 
 
-def some(known: Sequence[str]) -> str:
+def first_few(known: Sequence[str]) -> str:
     """Return the first few names, as they are typed in a shell."""
     more = f" and {len(known) - _MOST_LISTED} more" if len(known) > _MOST_LISTED else ""
     return f"{', '.join(map(quote, known[:_MOST_LISTED]))}{more}"

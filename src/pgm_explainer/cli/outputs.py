@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..storage.checked import parse_json
 from ..storage.files import as_text, read_file, write_figure, write_text
 from .names import spelled
-from .saved import called
+from .saved import target_name
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -142,7 +142,7 @@ def _files(
 
 def _file_name(explanation: Explanation) -> str:
     """Return the name of a target for use in a file name."""
-    return _UNSAFE.sub("_", spelled(called(explanation)))[:_LONGEST] or "_"
+    return _UNSAFE.sub("_", spelled(target_name(explanation)))[:_LONGEST] or "_"
 
 
 def _templates(options: argparse.Namespace) -> Any:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError, PGMExplainerWarning, QueryError
-from .names import find, some, spelled
-from .saved import add_file, called, chosen
+from .names import find, first_few, spelled
+from .saved import add_file, load_chosen, target_name
 
 if TYPE_CHECKING:
     from ..explanation import Explanation
@@ -51,11 +51,11 @@ examples:
 
 def run(options: argparse.Namespace) -> None:
     """Load the explanation, query its network and print the result."""
-    explanations = chosen(options)
+    explanations = load_chosen(options)
     if len(explanations) != 1:
         raise InputError(
             f"{options.file} contains {len(explanations)} explanations; choose one with --target: "
-            f"{some([spelled(called(each)) for each in explanations])}"
+            f"{first_few([spelled(target_name(each)) for each in explanations])}"
         )
     explanation = explanations[0]
     before = explanation.query()
@@ -87,28 +87,29 @@ def _fact(explanation: Explanation, given: Sequence[str]) -> Fact:
 
 
 def _print_words(explanation: Explanation, before: float, fact: Fact) -> None:
-    from ..report import text
-    from ..report.facts import thin_support
+    from ..report.contents import effects_of, fact_words, predicted, support_words
+    from ..report.facts import support_warning
     from ..report.terms import describe_kept
+    from ..report.text import paragraph
 
-    print(text.paragraph(text.predicted(explanation)))
-    print(text.paragraph(describe_kept(explanation)))
+    print(paragraph(predicted(explanation)))
+    print(paragraph(describe_kept(explanation)))
     print("Probability that the prediction is kept:")
     print(f"  {before:6.1%}  without evidence")
     if not fact.known:
         return
     support = explanation.support(fact.evidence)
-    print(f"  {fact.holds:6.1%}  if {text.fact_words(fact)}")
-    print(f"          ({text.support_words(support, explanation.settings.sampling.num_samples)})")
-    for said in text.effects_of(explanation, fact.evidence):
-        print(text.paragraph(said))
-    weakness = thin_support(support)
-    if weakness is not None:
-        print(text.paragraph(f"Warning: {weakness}."))
+    print(f"  {fact.holds:6.1%}  if {fact_words(fact)}")
+    print(f"          ({support_words(support, explanation.settings.sampling.num_samples)})")
+    for sentence in effects_of(explanation, fact.evidence):
+        print(paragraph(sentence))
+    warning = support_warning(support)
+    if warning is not None:
+        print(paragraph(f"Warning: {warning}."))
 
 
 def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:
-    from ..report.facts import thin_support
+    from ..report.facts import support_warning
 
     support = explanation.support(fact.evidence)
     answer = {
@@ -118,6 +119,6 @@ def _print_json(explanation: Explanation, before: float, fact: Fact) -> None:
         "after": fact.holds,
         "probability_of_given": fact.likelihood,
         "support": support,
-        "warning": thin_support(support),
+        "warning": support_warning(support),
     }
     print(json.dumps(answer))

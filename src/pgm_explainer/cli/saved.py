@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
     from ..sampling import VariableId
 
-__all__ = ["add_file", "called", "chosen"]
+__all__ = ["add_file", "load_chosen", "target_name"]
 
 _MOST_AT_ONCE = 1000
 
@@ -32,7 +32,7 @@ def add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def chosen(options: argparse.Namespace) -> list[Explanation]:
+def load_chosen(options: argparse.Namespace) -> list[Explanation]:
     """Return the explanations of the file or data set, or only the one of the target."""
     if isdir(options.file):  # Path.is_dir raises if the name is too long
         return _of_data_set(options.file, options.target)
@@ -41,12 +41,12 @@ def chosen(options: argparse.Namespace) -> list[Explanation]:
     explanations = load_explanations(options.file)
     if options.target is None:
         return explanations
-    targets = [called(each) for each in explanations]
+    targets = [target_name(each) for each in explanations]
     target = find(options.target, targets, f"explanation in {options.file} of")
     return [explanations[targets.index(target)]]
 
 
-def called(explanation: Explanation) -> VariableId:
+def target_name(explanation: Explanation) -> VariableId:
     """Return the target as a user names it; for one of many graphs, its position."""
     position = explanation.position
     return explanation.target if position is None else position

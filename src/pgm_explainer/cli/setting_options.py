@@ -14,14 +14,14 @@ from ..querying import TASKS
 from ..sampling import CHANGE_TYPES, Change
 from .parts import read_parts
 
-__all__ = ["add_settings", "read_setting"]
+__all__ = ["add_settings"]
 
-_OTHERWISE = ("model", "x", "edge_index", "inputs", "target_type", "progress")
+_SET_ELSEWHERE = ("model", "x", "edge_index", "inputs", "target_type", "progress")
 """Parameters that the command line sets by other options."""
 _OPTIONS: dict[str, Any] = {
     name: each.default
     for name, each in inspect.signature(PGMExplainer).parameters.items()
-    if name not in _OTHERWISE
+    if name not in _SET_ELSEWHERE
 }
 
 
@@ -65,7 +65,7 @@ def add_settings(group: Any) -> None:
     group.add_argument(
         "--set",
         dest="settings",
-        type=read_setting,
+        type=_read_setting,
         action=_Keep,
         default={},
         metavar="NAME=VALUE",
@@ -87,14 +87,14 @@ class _Keep(argparse.Action):
         namespace.settings = {**namespace.settings, name: value}
 
 
-def read_setting(text: str) -> tuple[str, Any]:
+def _read_setting(text: str) -> tuple[str, Any]:
     """Return the name and the value of ``name=value``; values that are not JSON are strings.
 
     Raises:
         argparse.ArgumentTypeError: the text has another form, or there is no such setting.
 
     Examples:
-        >>> read_setting("features=[0, 2]"), read_setting("perturbation=zero")
+        >>> _read_setting("features=[0, 2]"), _read_setting("perturbation=zero")
         (('features', [0, 2]), ('perturbation', 'zero'))
     """
     name, equals, value = text.partition("=")

@@ -7,7 +7,7 @@ from os.path import isdir
 
 from ..errors import InputError
 from .outputs import add_outputs, as_text_only, check_outputs, write_outputs
-from .saved import add_file, chosen
+from .saved import add_file, load_chosen
 
 __all__ = ["SUMMARY", "configure", "run"]
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
 
         print(ExplanationDataset(options.file).overview())
         return
-    explanations = chosen(options)
+    explanations = load_chosen(options)
     if not explanations:
         raise InputError(f"{options.file} contains no explanations")
     check_outputs(options, len(explanations))

@@ -19,14 +19,14 @@ from ..storage.files import check_file
 if TYPE_CHECKING:
     from torch import nn
 
-__all__ = ["load_program", "load_tensors", "load_weights", "need_torch"]
+__all__ = ["load_program", "load_tensors", "load_weights"]
 
 _CHECKPOINT_KEYS = ("state_dict", "model_state_dict")
 _PICKLES_OF_OLD_FORMAT = 5
 _LONGEST_NAME = 500
 
 
-def need_torch(what: str) -> None:
+def _need_torch(what: str) -> None:
     """Raise an error with installation instructions if PyTorch is missing."""
     try:
         import torch  # noqa: F401
@@ -39,7 +39,7 @@ def load_tensors(path: Path, trust: bool) -> Any:
 
     Loading anything else can execute code, so it is refused unless the file is trusted.
     """
-    need_torch(f"reading {path}")
+    _need_torch(f"reading {path}")
     import torch
 
     check_file(path)
@@ -175,7 +175,7 @@ def load_program(path: Path, trust: bool) -> nn.Module:
     """
     if path.suffix == ".py":
         raise FileError(f"{path} is a Python file: name the model in it, as in {path}:model")
-    need_torch(f"reading {path}")
+    _need_torch(f"reading {path}")
     _check_program(path)
     if not trust:
         raise FileError(

@@ -12,7 +12,7 @@ from ..limits import EXPANDED_BYTES, EXPANSION, SHARD_ROWS, as_size, brief
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ParquetSizes", "parquet_sizes", "read_parquet"]
+__all__ = ["read_parquet"]
 
 _NUMBER_BYTES = 8
 _MOST_AT_ONCE = 1 << 14

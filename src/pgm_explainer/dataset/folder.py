@@ -104,7 +104,7 @@ class DatasetFolder:
             FileError: it is not of a data set, of another version, or damaged.
         """
         path = self.path / "job.json"
-        return read_file(path, JobFile.parse) if _is_there(path) else None
+        return read_file(path, JobFile.parse) if _exists(path) else None
 
     def write_job(self, job: JobFile) -> None:
         write_text(self.path / "job.json", job.text())
@@ -137,7 +137,7 @@ class DatasetFolder:
             JobError: there is one. (The same names may be left over from a killed job.)
         """
         path = self.path / "names.json"
-        if _is_there(path) and read_bytes(path) != names_bytes(names):
+        if _exists(path) and read_bytes(path) != names_bytes(names):
             raise JobError(
                 f"{path} already exists, but there is no job.json of a data set it belongs to: "
                 f"move it away, or choose another folder"
@@ -153,7 +153,7 @@ class DatasetFolder:
             FileError: a shard does not belong to the job.
         """
         path = self.path / "journal.jsonl"
-        if not _is_there(path):
+        if not _exists(path):
             return {}
         found = (_entry(line) for line in read_bytes(path).split(b"\n"))
         entries = {entry.shard: entry for entry in found if entry is not None}
@@ -170,7 +170,9 @@ class DatasetFolder:
 
     def finished(self, job: JobFile) -> dict[int, Entry]:
         """Return the shards whose files are complete and unchanged."""
-        return {shard: entry for shard, entry in self.journal(job).items() if self._whole(entry)}
+        return {
+            shard: entry for shard, entry in self.journal(job).items() if self._is_intact(entry)
+        }
 
     def write_shard(self, shard: int, data: bytes, rows: int, failed: int, seconds: float) -> Entry:
         """Write a shard, then its journal line; a crash in between loses only this shard."""
@@ -213,7 +215,7 @@ class DatasetFolder:
                 if _LEFTOVER.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode):
                     path.unlink(missing_ok=True)
 
-    def _whole(self, entry: Entry) -> bool:
+    def _is_intact(self, entry: Entry) -> bool:
         try:
             self.read_shard(entry)
         except FileError:
@@ -221,7 +223,7 @@ class DatasetFolder:
         return True
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     """Return whether a path exists, even if it is not a file; reading it will show that."""
     try:
         path.lstat()
@@ -259,7 +261,7 @@ def _entry(line: bytes) -> Entry | None:
     if not all(type(fields[name]) is kind for name, kind in kinds.items()):
         return None
     entry = Entry(**fields)
-    sound = (
+    valid = (
         entry.shard >= 0
         and 0 <= entry.failed <= entry.rows
         and 1 <= entry.rows <= SHARD_ROWS
@@ -267,4 +269,4 @@ def _entry(line: bytes) -> Entry | None:
         and entry.seconds >= 0
         and _SHA256.fullmatch(entry.sha256)
     )
-    return entry if sound else None
+    return entry if valid else None

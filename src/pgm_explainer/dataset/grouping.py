@@ -46,7 +46,7 @@ def groups(explainer: PGMExplainer, targets: Sequence[Any]) -> list[list[int]]:
             group = _Group.empty(explainer)
             found.append(group)
             if len(found) > _OPEN:
-                found[-_OPEN - 1].forget()
+                found[-_OPEN - 1].close()
         group.add(place, candidates, reached)
     return [group.places for group in found]
 
@@ -106,6 +106,6 @@ class _Group:
         self.size += int(np.count_nonzero(~self.seen[reached]))
         self.seen[reached] = True
 
-    def forget(self) -> None:
+    def close(self) -> None:
         """Release the memory that is needed only while targets may join."""
         self.seen = self.seen[:0]

@@ -41,7 +41,7 @@ def identity(value: Any) -> str:
         >>> identity(partial(above, t=0.2)) == identity(partial(above, t=0.3))
         False
     """
-    return hashlib.sha256(repr(_Walk().known_by(value)).encode()).hexdigest()
+    return hashlib.sha256(repr(_Traversal().identify(value)).encode()).hexdigest()
 
 
 def digest(parts: Iterable[tuple[str, Any]]) -> str:
@@ -64,55 +64,59 @@ def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
     return value if isinstance(value, np.ndarray) else None
 
 
-class _Walk:
+class _Traversal:
     """Traverses a value and everything it contains."""
 
     def __init__(self) -> None:
-        self._above: list[int] = []
-        self._met = 0
+        self._ancestors: list[int] = []
+        self._visited = 0
 
-    def known_by(self, value: Any) -> Any:
+    def identify(self, value: Any) -> Any:
         """Return a value's identity as strings, numbers and tuples, which have a stable repr."""
         if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type(...))):
             return type(value).__name__, value
-        if id(value) in self._above:  # such as a recursive function
-            return "above", len(self._above) - self._above.index(id(value))
-        self._met += 1
-        if len(self._above) > _DEEPEST or self._met > _MOST:
+        if id(value) in self._ancestors:  # such as a recursive function
+            return "above", len(self._ancestors) - self._ancestors.index(id(value))
+        self._visited += 1
+        if len(self._ancestors) > _DEEPEST or self._visited > _MOST:
             raise NoIdentityError(f"a {type(value).__name__} that contains too much")
-        self._above.append(id(value))
+        self._ancestors.append(id(value))
         try:
-            return self._holding(value)
+            return self._by_type(value)
         finally:
-            self._above.pop()
+            self._ancestors.pop()
 
-    def each(self, *values: Any) -> tuple[Any, ...]:
-        return tuple(self.known_by(value) for value in values)
+    def identify_all(self, *values: Any) -> tuple[Any, ...]:
+        return tuple(self.identify(value) for value in values)
 
-    def _holding(self, value: Any) -> Any:
+    def _by_type(self, value: Any) -> Any:
         match value:
             case Enum() | PurePath() | np.dtype():
                 return type(value).__qualname__, str(value)
             case types.CodeType():
                 names = (value.co_names, value.co_varnames, value.co_freevars)
-                return ("code", value.co_code, *names, *self.each(*value.co_consts))
+                return ("code", value.co_code, *names, *self.identify_all(*value.co_consts))
             case types.FunctionType():
-                return ("function", _place(value), *self.each(*_bound(value), value.__code__))
+                return (
+                    "function",
+                    _place(value),
+                    *self.identify_all(*_bound(value), value.__code__),
+                )
             case types.MethodType():
-                return ("method", *self.each(value.__func__, value.__self__))
+                return ("method", *self.identify_all(value.__func__, value.__self__))
             case partial():
-                return ("partial", *self.each(value.func, value.args, value.keywords))
+                return ("partial", *self.identify_all(value.func, value.args, value.keywords))
             case Mapping():
-                items = [self.each(key, each) for key, each in value.items()]
+                items = [self.identify_all(key, each) for key, each in value.items()]
                 return ("mapping", _place(type(value)), *sorted(items, key=repr))
             case Set():
-                return ("set", *sorted(self.each(*value), key=repr))
+                return ("set", *sorted(self.identify_all(*value), key=repr))
             case list() | tuple():
-                return (type(value).__name__, *self.each(*value))
+                return (type(value).__name__, *self.identify_all(*value))
             case types.BuiltinFunctionType() if value.__self__ is not None and not isinstance(
                 value.__self__, types.ModuleType
             ):
-                return ("method", value.__name__, self.known_by(value.__self__))
+                return ("method", value.__name__, self.identify(value.__self__))
             case type() | types.BuiltinFunctionType() | np.ufunc():
                 return "named", _place(value)
         return self._by_state(value)
@@ -125,7 +129,7 @@ class _Walk:
         if callable(getattr(value, "state_dict", None)):
             return "module", _place(type(value)), digest(value.state_dict().items())
         try:
-            return ("object", *self.each(*_state(value)))
+            return ("object", *self.identify_all(*_state(value)))
         except NoIdentityError:
             name = getattr(value, "name", None)
             if isinstance(name, str):

@@ -32,8 +32,8 @@ __all__ = ["explain_dataset"]
 
 _logger = logging.getLogger(__name__)
 
-_DEADLY = 3
-"""The number of crashed workers after which the targets are considered the cause."""
+_MAX_CRASHES = 3
+"""If this many workers have crashed on the same targets, the targets are considered the cause."""
 
 
 def explain_dataset(
@@ -105,7 +105,7 @@ def explain_dataset(
     check_flag(with_counterfactual, "with_counterfactual")
     check_flag(retry_failed, "retry_failed")
     check_optional_flag(progress, "progress")
-    on, recipe = as_engine(engine), Recipe(explainer)
+    chosen_engine, recipe = as_engine(engine), Recipe(explainer)
     made, chosen_targets = recipe.explainer, read_targets(recipe.named, targets)
     if with_features:
         made.check_features()
@@ -120,7 +120,7 @@ def explain_dataset(
     many = made.offsets is not None  # whose names are in the explanations
     if names is None and made.types is None and recipe.named.names and not many:
         names = recipe.named.names.of(range(made.graph.num_nodes))
-    called = None if names is None else read_names(made, names)
+    node_names = None if names is None else read_names(made, names)
     place = DatasetFolder.at(folder)
     place.read_job()  # checked before creating anything in the folder
     storing = {"shard_size": size, "keep_candidates": keep, "with_features": with_features}
@@ -137,10 +137,10 @@ def explain_dataset(
                 target_type=_target_type(made),
                 shard_size=size,
                 max_memory=made.execution.memory,
-                names=None if called is None else NamesEntry.of(called),
+                names=None if node_names is None else NamesEntry.of(node_names),
                 fingerprint=now,
             ),
-            called,
+            node_names,
         )
         place.clear_leftovers()
         finished = place.finished(job)
@@ -152,7 +152,7 @@ def explain_dataset(
         # If no progress bar is shown, the workers log their progress within a shard.
         quiet = False if progress is not None or is_watched(sys.stderr) else None
         work = ExplainPieces(recipe, keep, with_features, with_counterfactual, bound, quiet)
-        _Job(place, on, work, made.settings.model.task).run(pieces, progress)
+        _Job(place, chosen_engine, work, made.settings.model.task).run(pieces, progress)
     return ExplanationDataset(folder)
 
 
@@ -224,11 +224,11 @@ class _Job:
         started, done = time.monotonic(), 0
         with Progress("explaining", total, show, unit="targets") as bar:
             while pieces:
-                again: list[Piece] = []
+                retried: list[Piece] = []
                 # The iterator is always closed, so that an error here stops the workers, too.
                 with closing(_closable(self.engine.map(self.work, pieces))) as answers:
                     for answer in answers:
-                        each = self._survived(answer, again)
+                        each = self._result_of(answer, retried)
                         if each is None:
                             continue
                         self._collect(each)
@@ -240,31 +240,31 @@ class _Job:
                             *(done, total, each.piece.shard, rate),
                             duration((total - done) / rate),
                         )
-                pieces = again
+                pieces = retried
 
-    def _survived(self, answer: PieceDone | Lost[Piece], again: list[Piece]) -> PieceDone | None:
-        """Return a finished piece, or None for a lost one, which is added to ``again``.
+    def _result_of(self, answer: PieceDone | Lost[Piece], retried: list[Piece]) -> PieceDone | None:
+        """Return a finished piece, or None for a lost one, which is added to ``retried``.
 
         A lost piece is first retried as a whole, then by groups of targets, then in halves.
         """
         if isinstance(answer, PieceDone):
             return answer
-        piece = replace(answer.task, deaths=answer.task.deaths + 1)
+        piece = replace(answer.task, crashes=answer.task.crashes + 1)
         _logger.warning(
             "a worker crashed (%s) on %d targets of shard %d",
             *(answer.reason, piece.size, piece.shard),
         )
-        if piece.deaths < _DEADLY:
-            again.append(piece)
+        if piece.crashes < _MAX_CRASHES:
+            retried.append(piece)
         elif piece.size > 1:
-            again.extend(piece.halves(self.work.recipe.explainer, _DEADLY))
+            retried.extend(piece.halves(self.work.recipe.explainer, _MAX_CRASHES))
         else:
-            return self._deadly(piece, answer.reason)
+            return self._failure_of(piece, answer.reason)
         return None
 
-    def _deadly(self, piece: Piece, reason: str) -> PieceDone:
+    def _failure_of(self, piece: Piece, reason: str) -> PieceDone:
         """Return the recorded failure of a target that crashes every worker."""
-        error = f"JobError: {piece.deaths} workers crashed on this target, the last one {reason}"
+        error = f"JobError: {piece.crashes} workers crashed on this target, the last one {reason}"
         ((place,),) = piece.planned(self.work.recipe.explainer)
         target = piece.targets[place].tolist()
         data = parquet_bytes(table_of([failed_row(target, error)], self.task))

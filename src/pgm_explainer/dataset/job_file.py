@@ -18,7 +18,7 @@ __all__ = ["FORMAT", "VERSION", "JobFile", "NamesEntry", "names_bytes"]
 FORMAT = "pgm-explainer data set"
 VERSION = 5
 
-_WAY_OUT = "restore it from a copy, or explain into another folder"
+_HINT = "restore it from a copy, or explain into another folder"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class JobFile:
         Raises:
             FileError: it is not of a data set, of another version, or damaged.
         """
-        job = parse_json(as_text(document), _WAY_OUT)
+        job = parse_json(as_text(document), _HINT)
         if not isinstance(job, dict) or job.get("format") != FORMAT:
             raise FileError("this does not describe a data set of explanations; choose a folder")
         if job.get("version") != VERSION:
@@ -87,7 +87,7 @@ class JobFile:
         try:
             return cls(**_read(Checked(job, "it")))
         except FileError as error:
-            raise FileError(f"this is damaged: {error}; {_WAY_OUT}") from None
+            raise FileError(f"this is damaged: {error}; {_HINT}") from None
 
 
 def _read(job: Checked) -> dict[str, Any]:

@@ -33,13 +33,12 @@ class ExplanationDataset:
     Only one file of the data set, a shard, is in memory at a time. A data set may be read while its
     job is running; it then contains what is finished so far.
 
+    ``for explanation in ExplanationDataset("why"): ...`` iterates over all explanations, and
+    ``ExplanationDataset("why")[304]`` is the explanation of one target.
+
     Raises:
         FileError: the folder does not contain a data set, or a file of it is damaged.
         JobError: pyarrow, which reads it, is not installed.
-
-    Examples:
-        ``for explanation in ExplanationDataset("why"): ...`` iterates over all explanations, and
-        ``ExplanationDataset("why")[304]`` is the explanation of one target.
 
     Examples:
         >>> import numpy as np
@@ -212,7 +211,7 @@ class ExplanationDataset:
 
     def overview(self, top: int = 20) -> Overview:
         """Return a summary of the data set: see :class:`~.overview.Overview`."""
-        from .overview import overview
+        from .counting import overview
 
         return overview(self, top)
 

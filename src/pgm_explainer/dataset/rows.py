@@ -55,27 +55,11 @@ def schema(task: str) -> pa.Schema:
     """Return the columns of a data set, which ``docs/datasets.md`` describes."""
     import pyarrow as pa
 
-    feature = pa.struct(
-        [
-            ("node", pa.int64()),
-            ("kind", pa.string()),
-            ("feature", pa.int64()),
-            ("name", pa.string()),
-            ("own", pa.bool_()),
-            *((name, pa.float64()) for name in _EFFECT_NUMBERS),
-            ("significant", pa.bool_()),
-        ]
-    )
-    effect = pa.struct(
-        [
-            ("node", pa.int64()),
-            ("kind", pa.string()),
-            ("part", pa.string()),
-            ("type", pa.string()),
-            *((name, pa.float64()) for name in _EFFECT_NUMBERS),
-            ("significant", pa.bool_()),
-        ]
-    )
+    node = [("node", pa.int64()), ("kind", pa.string())]
+    numbers = [*((name, pa.float64()) for name in _EFFECT_NUMBERS), ("significant", pa.bool_())]
+    of_feature = [("feature", pa.int64()), ("name", pa.string()), ("own", pa.bool_())]
+    feature = pa.struct([*node, *of_feature, *numbers])
+    effect = pa.struct([*node, ("part", pa.string()), ("type", pa.string()), *numbers])
     return pa.schema(
         [
             ("target", pa.list_(pa.int64(), 2) if task == "edge" else pa.int64()),

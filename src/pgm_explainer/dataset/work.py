@@ -35,13 +35,13 @@ class Piece:
         shard: the number of the shard.
         targets: all targets of the shard: numbers ``[T]``, or pairs of them ``[T, 2]``.
         groups: the groups to explain, as positions in ``targets``; None for all groups.
-        deaths: the number of workers that have crashed on this piece.
+        crashes: the number of workers that have crashed on this piece.
     """
 
     shard: int
     targets: IntArray
     groups: list[list[int]] | None = None
-    deaths: int = 0
+    crashes: int = 0
 
     def planned(self, explainer: PGMExplainer) -> list[list[int]]:
         """Return the groups to explain."""
@@ -57,24 +57,24 @@ class Piece:
         """The number of targets to explain."""
         return len(self.targets) if self.groups is None else sum(map(len, self.groups))
 
-    def halves(self, explainer: PGMExplainer, deadly: int) -> tuple[Piece, Piece]:
+    def halves(self, explainer: PGMExplainer, max_crashes: int) -> tuple[Piece, Piece]:
         """Return two pieces of half as many groups or, of a single group, of half its targets.
 
         Splitting between groups changes no result, so pieces of several groups are split again as
         soon as one more worker crashes. Splitting a single group may change the last bits, so it
-        is split only after it has crashed ``deadly`` workers.
+        is split only after it has crashed ``max_crashes`` workers.
         """
         planned = self.planned(explainer)
         if len(planned) == 1:
             middle = len(planned[0]) // 2
             first, second = [planned[0][:middle]], [planned[0][middle:]]
-            return replace(self, groups=first, deaths=1), replace(self, groups=second, deaths=1)
+            return replace(self, groups=first, crashes=1), replace(self, groups=second, crashes=1)
         middle = len(planned) // 2
         first, second = planned[:middle], planned[middle:]
-        died = [0 if len(part) == 1 else deadly - 1 for part in (first, second)]
+        crashes = [0 if len(part) == 1 else max_crashes - 1 for part in (first, second)]
         return (
-            replace(self, groups=first, deaths=died[0]),
-            replace(self, groups=second, deaths=died[1]),
+            replace(self, groups=first, crashes=crashes[0]),
+            replace(self, groups=second, crashes=crashes[1]),
         )
 
 

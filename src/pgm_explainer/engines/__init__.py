@@ -1,9 +1,7 @@
 """Engines that run jobs: in this process, in several processes, or on a Ray cluster.
 
 Examples:
-    >>> from pgm_explainer.engines import ENGINES, LocalEngine, Prepare
-    >>> sorted(ENGINES)
-    ['local', 'processes', 'ray']
+    >>> from pgm_explainer.engines import LocalEngine, Prepare
     >>> def prepare():  # a Prepare: called once in each worker, returns what is called on each task
     ...     return lambda task: task**2
     >>> sorted(LocalEngine().map(prepare, [2, 3]))
@@ -24,7 +22,6 @@ from .processes import ProcessEngine
 from .ray import RayEngine
 
 __all__ = [
-    "ENGINES",
     "Engine",
     "LocalEngine",
     "Lost",

@@ -25,8 +25,10 @@ from .base import Answer, Lost, Prepare, Task, available_cores
 __all__ = ["ProcessEngine"]
 
 _ALIGNED = 64
-_FALSE_STARTS = 5
-_GRACE = 2.0
+_MAX_FAILED_STARTS = 5
+"""After this many processes in a row that died before they were ready, the job ends."""
+_JOIN_SECONDS = 2.0
+"""How long to wait for a process to end before it is killed."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,11 @@ class ProcessEngine:
     ) -> Iterator[Answer | Lost[Task]]:
         workers = self.workers or available_cores()
         with tempfile.TemporaryFile() as file:
-            crew: _Crew[Task] = _Crew(_Parcel(prepare, file))
+            pool: _Pool[Task] = _Pool(_SharedPickle(prepare, file))
             try:
-                yield from crew.run(iter(tasks), workers)
+                yield from pool.run(iter(tasks), workers)
             finally:
-                crew.stop()
+                pool.stop()
 
 
 @dataclass
@@ -69,12 +71,12 @@ class _Worker(Generic[Task]):
 
 
 @dataclass
-class _Crew(Generic[Task]):
+class _Pool(Generic[Task]):
     """The running processes, each with one task; a process without a task is stopped."""
 
-    parcel: _Parcel
+    setup: _SharedPickle
     busy: dict[Any, _Worker[Task]] = field(default_factory=dict)
-    false_starts: int = 0
+    failed_starts: int = 0
 
     def run(self, tasks: Iterator[Task], workers: int) -> Iterator[Any]:
         for _, task in zip(range(workers), tasks, strict=False):
@@ -82,32 +84,32 @@ class _Crew(Generic[Task]):
         while self.busy:
             for pipe in connection.wait(list(self.busy)):
                 worker = self.busy[pipe]
-                answer = self.listen(worker)
+                answer = self.receive(worker)
                 if answer is _READY:
                     continue
                 yield answer
                 for task in tasks:  # at most one
-                    self.give(worker, task)
+                    self.assign(worker, task)
                     break
                 else:
-                    self.dismiss(worker)
+                    self.finish(worker)
 
     def start(self, task: Task) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self.parcel), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, self.setup), daemon=True)
         # The new process inherits the blocked signal, so that Ctrl-C reaches only this process.
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             process.start()
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
         self.busy[ours] = _Worker(process, ours, task)
         with suppress(OSError):  # it has already died; this is handled when receiving its result
             ours.send(task)
 
-    def give(self, worker: _Worker[Task], task: Task) -> None:
+    def assign(self, worker: _Worker[Task], task: Task) -> None:
         """Give the next task to a worker, or to its replacement if it has died."""
         if worker.pipe not in self.busy:
             self.start(task)
@@ -116,44 +118,47 @@ class _Crew(Generic[Task]):
         with suppress(OSError):
             worker.pipe.send(task)
 
-    def listen(self, worker: _Worker[Task]) -> Any:
+    def receive(self, worker: _Worker[Task]) -> Any:
+        """Return the result of a worker, ``_READY`` if it is set up, or its lost task."""
         try:
             kind, answer = worker.pipe.recv()
         except (EOFError, OSError):
-            return self.bury(worker)
+            return self.remove(worker)
         if kind == "failed":
             raise JobError(f"the work failed in another process: {answer}")
         if kind == "ready":
-            worker.ready, self.false_starts = True, 0
+            worker.ready, self.failed_starts = True, 0
             return _READY
         return answer
 
-    def bury(self, worker: _Worker[Task]) -> Lost[Task]:
+    def remove(self, worker: _Worker[Task]) -> Lost[Task]:
+        """Remove a worker that has died, and return its task."""
         del self.busy[worker.pipe]
         worker.pipe.close()
         worker.process.join()
-        reason = _how_it_died(worker.process.exitcode)
-        self.false_starts += not worker.ready
-        if self.false_starts >= _FALSE_STARTS:
+        reason = _exit_words(worker.process.exitcode)
+        self.failed_starts += not worker.ready
+        if self.failed_starts >= _MAX_FAILED_STARTS:
             raise JobError(
-                f"{_FALSE_STARTS} processes in a row died during start-up, the last one {reason}. "
-                f"Check that there is enough memory for one model per process. A script that "
-                f"starts a job must do so under if __name__ == '__main__', because the processes "
-                f"import it"
+                f"{_MAX_FAILED_STARTS} processes in a row died during start-up, the last one "
+                f"{reason}. Check that there is enough memory for one model per process. A script "
+                f"that starts a job must do so under if __name__ == '__main__', because the "
+                f"processes import it"
             )
         return Lost(worker.task, reason)
 
-    def dismiss(self, worker: _Worker[Task]) -> None:
+    def finish(self, worker: _Worker[Task]) -> None:
+        """End a worker for which there is no task."""
         if self.busy.pop(worker.pipe, None):
             worker.pipe.close()  # signals that there are no more tasks
-            worker.process.join(_GRACE)
+            worker.process.join(_JOIN_SECONDS)
 
     def stop(self) -> None:
         """Terminate all running processes and wait for them."""
         for worker in self.busy.values():
             worker.process.terminate()
         for worker in self.busy.values():
-            worker.process.join(_GRACE)
+            worker.process.join(_JOIN_SECONDS)
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()
@@ -163,13 +168,13 @@ class _Crew(Generic[Task]):
 _READY = object()
 
 
-def _how_it_died(exitcode: int) -> str:
+def _exit_words(exitcode: int) -> str:
     if exitcode >= 0:
         return f"by exit code {exitcode}"
     return f"by signal {-exitcode} ({signal.Signals(-exitcode).name})"
 
 
-class _Parcel:
+class _SharedPickle:
     """The setup function, with its arrays in one file that all processes map into memory.
 
     The file has no name, so the system deletes it when the last process closes it.

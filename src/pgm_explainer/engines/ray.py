@@ -17,7 +17,7 @@ from .ray_head import Head, check_address
 
 __all__ = ["RayEngine"]
 
-_GLANCE = 2.0
+_POLL_SECONDS = 2.0
 """Seconds to wait for a result before checking that the cluster is still alive."""
 
 
@@ -135,16 +135,16 @@ def _put(ray: Any, prepare: Callable[[], Any]) -> Any:
 
 
 def _run(
-    ray: Any, hire: Callable[[], Any], tasks: Iterator[Any], workers: int
+    ray: Any, create: Callable[[], Any], tasks: Iterator[Any], workers: int
 ) -> Iterator[Any | Lost[Any]]:
     pending: dict[Any, tuple[Any, Any]] = {}
 
-    def ask(actor: Any, task: Any) -> None:
-        actor = actor or hire()
+    def submit(actor: Any, task: Any) -> None:
+        actor = actor or create()
         pending[actor.work.remote(task)] = (actor, task)
 
     for _, task in zip(range(workers), tasks, strict=False):
-        ask(None, task)
+        submit(None, task)
     head = Head.of(ray)
     while pending:
         answered = _first(ray, list(pending), head)
@@ -154,28 +154,28 @@ def _run(
         if isinstance(answer, Lost):
             actor = None
         for task in tasks:  # at most one
-            ask(actor, task)
+            submit(actor, task)
             break
 
 
 def _first(ray: Any, pending: list[Any], head: Head) -> Any:
     """Return the first result, checking meanwhile that the cluster is alive."""
     while True:
-        answered, _ = ray.wait(pending, num_returns=1, timeout=_GLANCE)
+        answered, _ = ray.wait(pending, num_returns=1, timeout=_POLL_SECONDS)
         if answered:
             return answered[0]
         head.check()
 
 
 def _answer(ray: Any, answered: Any, task: Any) -> Any:
-    died = ray.exceptions
+    errors = ray.exceptions
     try:
         return ray.get(answered)
-    except died.ActorDiedError as error:
+    except errors.ActorDiedError as error:
         if "creation task" in str(error):
             raise JobError(f"a worker cannot be set up on the cluster: {error}") from error
         return Lost(task, "with its Ray actor")
-    except (died.ActorUnavailableError, died.ObjectLostError, died.NodeDiedError):
+    except (errors.ActorUnavailableError, errors.ObjectLostError, errors.NodeDiedError):
         return Lost(task, "with its machine of the Ray cluster")
-    except died.RayTaskError as error:
+    except errors.RayTaskError as error:
         raise JobError(f"the work failed on the cluster: {error}") from error

@@ -17,9 +17,9 @@ from ..limits import brief
 
 __all__ = ["Head", "check_address"]
 
-_PATIENCE = 8.0
+_TIMEOUT = 8.0
 """Timeout for a response, in seconds."""
-_GONE = 20.0
+_DEAD_AFTER = 20.0
 """The head counts as dead after this many seconds without a response; Ray exits after 60."""
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 """The start of every gRPC connection: the HTTP/2 preface and empty settings."""
@@ -37,7 +37,7 @@ def check_address(address: str) -> None:
     place = _host_and_port(address)
     if place is None:
         return
-    problem = _silence(place)
+    problem = _problem_at(place)
     if problem is not None:
         raise JobError(
             f"no Ray cluster responds at {brief(address)} ({problem}); start one with 'ray start "
@@ -57,7 +57,7 @@ class Head:
     """
 
     parts: dict[str, tuple[tuple[str, int], float]]
-    heard: dict[str, float] = field(default_factory=dict)
+    last_response: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, ray: Any) -> Head:
@@ -65,11 +65,11 @@ class Head:
         parts = {}
         address = getattr(here, "gcs_address", None)  # not available to Ray's client
         if address is not None:
-            parts["its head"] = (_host_and_port(address), _GONE)
+            parts["its head"] = (_host_and_port(address), _DEAD_AFTER)
             for node in ray.nodes():
                 if node["NodeID"] == here.get_node_id():
                     place = node["NodeManagerAddress"], node["NodeManagerPort"]
-                    parts["its process on this machine"] = (place, _GONE / 4)
+                    parts["its process on this machine"] = (place, _DEAD_AFTER / 4)
         now = time.monotonic()
         return cls(
             {name: (place, limit) for name, (place, limit) in parts.items() if place is not None},
@@ -83,10 +83,10 @@ class Head:
             JobError: a required part of it has died.
         """
         for name, (place, limit) in self.parts.items():
-            problem = _silence(place)
+            problem = _problem_at(place)
             if problem is None:
-                self.heard[name] = time.monotonic()
-            elif time.monotonic() - self.heard[name] > limit:
+                self.last_response[name] = time.monotonic()
+            elif time.monotonic() - self.last_response[name] > limit:
                 raise JobError(
                     f"the Ray cluster has died: {name} is gone ({problem}). Finished work is "
                     f"saved: start the cluster again, and run the job again"
@@ -103,10 +103,10 @@ def _host_and_port(address: str) -> tuple[str, int] | None:
     return None if host is None or port is None or parts.scheme not in ("", "ray") else (host, port)
 
 
-def _silence(place: tuple[str, int]) -> str | None:
+def _problem_at(place: tuple[str, int]) -> str | None:
     """Return why no gRPC server responds; None if one does."""
     try:
-        with socket.create_connection(place, timeout=_PATIENCE) as connection:
+        with socket.create_connection(place, timeout=_TIMEOUT) as connection:
             if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):
                 return None  # a TLS server would not respond
             connection.sendall(_GREETING)

@@ -91,8 +91,8 @@ class EdgeConfidence:
             parent, child, weight = (here or sorted(ways, key=lambda each: -each[2]))[0]
             if here or share >= _SHOWN:
                 fixed = not self.learnt or (self.leaf and v == last)
-                sure = None if fixed else weight / share
-                found.append(ConfidentEdge(parent, child, share, sure, bool(here)))
+                direction = None if fixed else weight / share
+                found.append(ConfidentEdge(parent, child, share, direction, bool(here)))
         seen = {frozenset((each.parent, each.child)) for each in found}
         missing = [edge for edge in network.edges if frozenset(edge) not in seen]
         found += [ConfidentEdge(*edge, 0.0, None, True) for edge in missing]

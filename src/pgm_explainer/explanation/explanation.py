@@ -18,7 +18,7 @@ from ..graph import Graph, Subgraph
 from ..limits import brief
 from ..network import GraphicalModel
 from ..node_names import NodeNames
-from ..report.facts import thin_support
+from ..report.facts import support_warning
 from ..report.shown import Shown
 from ..selection import STRONG, Ranking, causes
 from ..settings import Settings
@@ -262,9 +262,9 @@ class Explanation(Shown):
         """
         network = self._network_for(evidence)
         states = network.query(self.target, evidence)
-        weakness = None if evidence is None else thin_support(self.support(evidence))
-        if weakness is not None:
-            warnings.warn(weakness, PGMExplainerWarning, stacklevel=2)
+        warning = None if evidence is None else support_warning(self.support(evidence))
+        if warning is not None:
+            warnings.warn(warning, PGMExplainerWarning, stacklevel=2)
         return float(states[network.variable(self.target).matching("kept")].sum())
 
     def support(self, evidence: Mapping[VariableId, Any] | None = None) -> float:

@@ -21,7 +21,7 @@ _POOL = 32
 """The number of parts that are tried in each step of the greedy search."""
 _CONFIRMED = 8
 """The maximum number of sets of each size that are tried on all samples."""
-_SPARE = 10
+_RESERVED = 10
 """How often all samples may still be tried after all small sets were."""
 
 
@@ -125,10 +125,10 @@ class Search:
     def _any_smaller(self, limit: int) -> Members | None:
         """Try all sets up to a size, among the first parts; return the first that succeeds."""
         # Some queries are left for other sets, in case that the set is rejected.
-        spare = min(_SPARE * self.trials.num_samples, self.options.max_queries // 4)
+        reserved = min(_RESERVED * self.trials.num_samples, self.options.max_queries // 4)
         for size in range(1, limit + 1):
             pool = self.count
-            while comb(pool, size) * self.trials.screened > self._left - spare and pool >= size:
+            while comb(pool, size) * self.trials.screened > self._left - reserved and pool >= size:
                 pool -= 1
             if pool < size:
                 return None

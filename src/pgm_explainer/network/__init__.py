@@ -1,20 +1,17 @@
 """Bayesian, Markov and dependency networks: learning, inference, Markov blankets, sampling."""
 
-from ..structure import CPDAG, cpdag, equivalent
-from .bayesian_network import BayesianNetwork, NetworkData
+from ..structure import cpdag, equivalent
+from .bayesian_network import BayesianNetwork
 from .clique_table import CliqueTable
 from .conditional_table import ConditionalTable
 from .conditional_tree import ConditionalTree
-from .config import FAMILIES, TARGET_TABLES, NetworkConfig, network_config
+from .config import NetworkConfig
 from .dependency_network import DependencyNetwork
 from .graphical_model import GraphicalModel
 from .markov_network import MarkovNetwork
-from .noisy_or import NoisyOr, NoisyOrData
+from .noisy_or import NoisyOr
 
 __all__ = [
-    "CPDAG",
-    "FAMILIES",
-    "TARGET_TABLES",
     "BayesianNetwork",
     "CliqueTable",
     "ConditionalTable",
@@ -23,10 +20,7 @@ __all__ = [
     "GraphicalModel",
     "MarkovNetwork",
     "NetworkConfig",
-    "NetworkData",
     "NoisyOr",
-    "NoisyOrData",
     "cpdag",
     "equivalent",
-    "network_config",
 ]

@@ -21,9 +21,9 @@ from ..limits import brief
 from ..sampling import Variable, VariableId
 from ..structure import DAG, Score, as_score, check_data, family_scores, num_folds
 from ..structure.equivalence import CPDAG, cpdag
-from .conditional_table import ConditionalTable, TableData
+from .conditional_table import Codes, ConditionalTable, TableData, conditional_name
 from .factors import Factor, eliminate
-from .graphical_model import Codes, GraphicalModel, check_all, check_draws
+from .graphical_model import GraphicalModel, check_all, check_draws
 from .noisy_or import NoisyOr
 
 if TYPE_CHECKING:
@@ -43,17 +43,6 @@ class NetworkData:
     Attributes:
         codes: states ``[n, variables]``.
         known: distributions that are already estimated, by the position of the variable.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.network import BayesianNetwork, NetworkData
-        >>> from pgm_explainer.sampling import Variable
-        >>> from pgm_explainer.structure import DAG
-        >>> codes = np.array([[0, 0], [1, 1], [1, 1], [0, 1]], dtype=np.uint8)
-        >>> variables = [Variable("a", False, 2), Variable("b", False, 2)]
-        >>> data = NetworkData(variables, DAG(2, [(0, 1)]), codes, {})
-        >>> BayesianNetwork.fit_many([data], 0.0)[0].edges
-        [('a', 'b')]
     """
 
     variables: Sequence[Variable]
@@ -102,7 +91,7 @@ class BayesianNetwork(GraphicalModel):
 
     family = "bayesian"
     title = "Bayesian network"
-    kin = "parents"
+    neighbour_noun = "parents"
     tables: tuple[ConditionalTable | NoisyOr, ...]
 
     def __init__(
@@ -112,22 +101,20 @@ class BayesianNetwork(GraphicalModel):
         tables: Sequence[ConditionalTable | NoisyOr],
         score: float | None = None,
     ) -> None:
-        check_all(variables, Variable, "variables")
+        super().__init__(variables, score)
         check_all(tables, (ConditionalTable, NoisyOr), "tables")
         _check_dag(dag, variables)
-        ids = [variable.id for variable in variables]
-        if not len(ids) == len(set(ids)) == len(tables):
+        if len(tables) != len(variables):
             raise InputError(
-                f"a network needs distinct variables and a table for each of them; it has "
-                f"{len(ids)} variables, {len(set(ids))} distinct ids and {len(tables)} tables"
+                f"a network needs a table for each variable; it has {len(variables)} variables and "
+                f"{len(tables)} tables"
             )
-        for at, table in enumerate(tables):
-            expected = (ids[at], [ids[parent] for parent in dag.parents(at)])
-            if (table.variable.id, [parent.id for parent in table.parents]) != expected:
+        for at, (node, table) in enumerate(zip(self.nodes, tables, strict=True)):
+            parents = self._ids(dag.parents(at))
+            if (table.variable.id, [parent.id for parent in table.parents]) != (node, parents):
                 raise InputError(
-                    f"{brief(table)} does not fit the parents {expected[1]} of {brief(ids[at])}"
+                    f"{brief(table)} does not fit the parents {parents} of {brief(node)}"
                 )
-        super().__init__(variables, score)
         self.dag = dag
         self.tables = tuple(tables)
 
@@ -208,11 +195,10 @@ class BayesianNetwork(GraphicalModel):
             >>> BayesianNetwork.fit([a, b], DAG(2, [(0, 1)]), codes).factorisation
             'P(a) P(b | a)'
         """
-        terms = []
-        for at in self.dag.order:
-            given = ", ".join(str(parent) for parent in self._ids(self.dag.parents(at)))
-            terms.append(f"P({self.nodes[at]}{' | ' + given if given else ''})")
-        return " ".join(terms)
+        nodes = self.nodes
+        return " ".join(
+            conditional_name(nodes[at], self._ids(self.dag.parents(at))) for at in self.dag.order
+        )
 
     def sample(self, num_samples: int, seed: int = 0) -> NDArray[np.uint8]:
         """Draw states ``[num_samples, variables]`` from the joint distribution."""
@@ -231,15 +217,6 @@ class BayesianNetwork(GraphicalModel):
             rows = table.rows(codes[:, self.dag.parents(at)])
             total += float(np.log(rows[np.arange(len(codes)), codes[:, at]]).sum())
         return total
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, BayesianNetwork)
-            and (self.variables, self.dag, self.score) == (other.variables, other.dag, other.score)
-            and self.tables == other.tables
-        )
-
-    __hash__ = None
 
     def _eliminate(
         self, keep: Sequence[int], evidence: Mapping[int, NDArray[np.float64]]

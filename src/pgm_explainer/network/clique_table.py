@@ -73,8 +73,6 @@ class CliqueTable:
             and np.array_equal(self.counts, other.counts)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return f"φ({', '.join(str(each.id) for each in self.variables)}) {self.values.shape}"
 

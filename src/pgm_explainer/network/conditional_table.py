@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..sampling import Variable
 from ..structure import Score, family_score
-from ..variables import joint_states
+from ..variables import VariableId, joint_states
 from .factors import MOST_CELLS, Factor
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["ConditionalTable", "TableData"]
+__all__ = ["Codes", "ConditionalTable", "TableData", "conditional_name"]
 
 Codes = NDArray[np.integer[Any]]
+"""The states of variables, a row for each sample."""
 TableData = tuple[Variable, tuple[Variable, ...], Codes]
 """A variable, its parents, and the states of all ``[n, parents + 1]``, the variable last."""
 
@@ -121,8 +122,19 @@ class ConditionalTable:
         )
 
     def __repr__(self) -> str:
-        given = f" | {', '.join(str(parent.id) for parent in self.parents)}"
-        return f"P({self.variable.id}{given if self.parents else ''}) {self.values.shape}"
+        name = conditional_name(self.variable.id, [parent.id for parent in self.parents])
+        return f"{name} {self.values.shape}"
+
+
+def conditional_name(variable: VariableId, parents: Sequence[VariableId]) -> str:
+    """Return a conditional distribution as a formula.
+
+    Examples:
+        >>> conditional_name(3, []), conditional_name("graph", [3, 5])
+        ('P(3)', 'P(graph | 3, 5)')
+    """
+    given = f" | {', '.join(map(str, parents))}" if parents else ""
+    return f"P({variable}{given})"
 
 
 def _by_shape(data: Sequence[TableData]) -> dict[tuple[int, ...], list[int]]:

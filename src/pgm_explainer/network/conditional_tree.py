@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..sampling import Variable
 from ..structure import Score, family_score
+from .conditional_table import Codes, conditional_name
 from .factors import MOST_CELLS
 
 __all__ = ["ConditionalTree", "Split"]
 
-Codes = NDArray[np.integer[Any]]
 Question = tuple[int, NDArray[np.bool_]]
 """The position of a variable, and the states for which the answer is yes."""
 _TIE = 1e-9
@@ -51,7 +50,7 @@ class ConditionalTree:
     Attributes:
         splits: the questions; the first is the root. Each leads to later ones only.
         leaves: probabilities ``[leaves, states]``.
-        leaf_counts: the number of samples of each entry.
+        counts: the number of samples of each entry.
 
     Raises:
         InputError: the splits are not a tree over the parents.
@@ -71,7 +70,7 @@ class ConditionalTree:
     parents: tuple[Variable, ...]
     splits: tuple[Split, ...]
     leaves: NDArray[np.float64]
-    leaf_counts: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
         ends = [end for split in self.splits for end in (split.yes, split.no)]
@@ -88,7 +87,7 @@ class ConditionalTree:
             or not later
             or used != set(range(len(self.parents)))
             or self.leaves.shape != shape
-            or self.leaf_counts.shape != shape
+            or self.counts.shape != shape
             or not all(self._is_question(split) for split in self.splits)
         ):
             raise InputError(f"the splits of {self.variable.id!r} are not a tree over its parents")
@@ -118,11 +117,6 @@ class ConditionalTree:
         every = np.indices(sizes).reshape(len(sizes), -1).T
         return np.asarray(self.rows(every).reshape(*sizes, states))
 
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """The number of samples of each leaf and state."""
-        return self.leaf_counts
-
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         """Return the distribution ``[n, states]`` for parents in states ``codes [n, parents]``."""
         at = np.full(len(codes), 0 if self.splits else -1)
@@ -135,7 +129,7 @@ class ConditionalTree:
 
     def score(self, score: Score) -> float:
         """Return the score of the variable and its tree, with a parameter set for each leaf."""
-        return family_score(self.leaf_counts, score)
+        return family_score(self.counts, score)
 
     def renamed(self, variable: Variable, parents: Sequence[Variable]) -> ConditionalTree:
         """Return the same tree for other variables."""
@@ -147,14 +141,12 @@ class ConditionalTree:
             and (self.variable, self.parents) == (other.variable, other.parents)
             and self.splits == other.splits
             and np.array_equal(self.leaves, other.leaves)
-            and np.array_equal(self.leaf_counts, other.leaf_counts)
+            and np.array_equal(self.counts, other.counts)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
-        given = f" | {', '.join(str(parent.id) for parent in self.parents)}"
-        return f"P({self.variable.id}{given if self.parents else ''}) {len(self.leaves)} leaves"
+        name = conditional_name(self.variable.id, [parent.id for parent in self.parents])
+        return f"{name} {len(self.leaves)} leaves"
 
     @classmethod
     def learn_many(

@@ -19,9 +19,9 @@ from ..structure import (
     as_search,
 )
 
-__all__ = ["FAMILIES", "TARGET_TABLES", "NetworkConfig", "network_config"]
+__all__ = ["FAMILIES", "NetworkConfig", "network_config"]
 
-TARGET_TABLES = ("auto", "noisy_or", "full")
+_TARGET_TABLES = ("auto", "noisy_or", "full")
 
 FAMILIES: dict[str, Callable[[Any], Any]] = {
     "bayesian": as_search,
@@ -53,13 +53,9 @@ class NetworkConfig:
         InputError: invalid value, or an option that does not apply.
 
     Examples:
-        >>> from pgm_explainer.network import FAMILIES, TARGET_TABLES, NetworkConfig
+        >>> from pgm_explainer.network import NetworkConfig
         >>> NetworkConfig(max_parents=2, target_table="full").max_parents
         2
-        >>> TARGET_TABLES
-        ('auto', 'noisy_or', 'full')
-        >>> list(FAMILIES)
-        ['bayesian', 'markov', 'dependency']
         >>> NetworkConfig(family="markov").structure.name
         'decomposable'
     """
@@ -80,7 +76,7 @@ class NetworkConfig:
         smoothing = _SMOOTHING.get(family, 0.0) if self.smoothing is None else self.smoothing
         check_not_negative(smoothing, "smoothing")
         object.__setattr__(self, "smoothing", float(smoothing))
-        check_name(self.target_table, "target_table", TARGET_TABLES)
+        check_name(self.target_table, "target_table", _TARGET_TABLES)
         if family != "bayesian" and self.target_table != "auto":
             raise InputError(
                 f"target_table={self.target_table!r} applies to Bayesian networks only, not to "
@@ -121,13 +117,6 @@ def network_config(
 
     Raises:
         InputError: as :class:`NetworkConfig`; also for options without a network.
-
-    Examples:
-        >>> from pgm_explainer.network import network_config
-        >>> network_config("bayesian", "hill_climb", "full").target_table
-        'full'
-        >>> network_config("bayesian", None, "auto") is None
-        True
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     if structure is not None:

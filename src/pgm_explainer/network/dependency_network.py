@@ -26,10 +26,10 @@ from ..limits import brief
 from ..sampling import Variable, VariableId
 from ..structure import Score, UndirectedGraph, as_plain_score, check_data, local_search
 from ..variables import joint_states
-from .conditional_table import ConditionalTable
+from .conditional_table import Codes, ConditionalTable, conditional_name
 from .conditional_tree import ConditionalTree
 from .factors import MOST_CELLS, Factor, eliminate
-from .graphical_model import Codes, GraphicalModel, check_all, check_draws
+from .graphical_model import GraphicalModel, check_all, check_draws
 from .stationary import stationary_distribution
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class DependencyNetwork(GraphicalModel):
 
     family = "dependency"
     title = "Dependency network"
-    kin = "parents"
+    neighbour_noun = "parents"
     tables: tuple[Conditional, ...]
 
     def __init__(
@@ -178,11 +178,10 @@ class DependencyNetwork(GraphicalModel):
             >>> DependencyNetwork.learn([a], np.array([[0], [1]])).factorisation
             'P(a)'
         """
-        terms = []
-        for variable, positions in zip(self.variables, self._parents, strict=True):
-            given = ", ".join(str(each) for each in self._ids(positions))
-            terms.append(f"P({variable.id}{' | ' + given if given else ''})")
-        return ", ".join(terms)
+        conditionals = zip(self.nodes, self._parents, strict=True)
+        return ", ".join(
+            conditional_name(node, self._ids(parents)) for node, parents in conditionals
+        )
 
     @cached_property
     def _components(self) -> tuple[tuple[int, ...], ...]:
@@ -330,15 +329,6 @@ class DependencyNetwork(GraphicalModel):
             for at, table in enumerate(self.tables)
         ]
         return type(self)(variables, tables, self.score)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, DependencyNetwork)
-            and (self.variables, self.score) == (other.variables, other.score)
-            and self.tables == other.tables
-        )
-
-    __hash__ = None
 
 
 class _Cumulative:

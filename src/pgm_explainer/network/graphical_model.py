@@ -19,6 +19,7 @@ from ..errors import InputError, QueryError
 from ..limits import brief
 from ..sampling import Variable, VariableId
 from ..structure import check_data
+from .conditional_table import Codes
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from networkx import DiGraph, Graph
     from typing_extensions import Self
 
-__all__ = ["Codes", "GraphicalModel", "check_all", "check_draws"]
+__all__ = ["GraphicalModel", "check_all", "check_draws"]
 
-Codes = NDArray[np.integer[Any]]
 _MOST_SAMPLES = 10**9
 
 
@@ -40,7 +40,8 @@ class GraphicalModel(ABC):
     Attributes:
         family: ``bayesian``, ``markov`` or ``dependency``.
         title: the family in words.
-        kin: the word for the variables that a variable directly depends on, such as ``parents``.
+        neighbour_noun: the word for the variables that a variable directly depends on, ``parents``
+            or ``neighbours``.
         tables: the tables that the distribution is made of.
         score: the score of the network on the data it was learned from; None if unknown.
 
@@ -58,7 +59,7 @@ class GraphicalModel(ABC):
 
     family: ClassVar[str]
     title: ClassVar[str]
-    kin: ClassVar[str]
+    neighbour_noun: ClassVar[str]
     tables: tuple[Any, ...]
     score: float | None
 
@@ -93,7 +94,10 @@ class GraphicalModel(ABC):
 
     @abstractmethod
     def samples_around(self, node: VariableId) -> NDArray[np.int64] | None:
-        """Return how many samples each combination of a variable's kin has; None if not counted."""
+        """Return how many samples each combination of a variable's parents or neighbours has.
+
+        It is None if they were not counted.
+        """
 
     @property
     @abstractmethod
@@ -219,7 +223,13 @@ class GraphicalModel(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.factorisation})"
 
-    __hash__ = None  # type: ignore[assignment]
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, GraphicalModel)
+            and self.family == other.family
+            and (self.variables, self.tables, self.score)
+            == (other.variables, other.tables, other.score)
+        )
 
     def _weights(self, evidence: Mapping[VariableId, Any] | None) -> dict[int, NDArray[np.float64]]:
         """Return which states agree with the evidence, for each variable with evidence."""

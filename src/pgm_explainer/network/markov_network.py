@@ -22,9 +22,9 @@ from ..structure import DAG, Score, UndirectedGraph, as_plain_score, check_data
 from ..variables import joint_states
 from .bayesian_network import BayesianNetwork
 from .clique_table import CliqueTable, check_cells
-from .conditional_table import ConditionalTable
+from .conditional_table import Codes, ConditionalTable
 from .factors import Factor, eliminate
-from .graphical_model import Codes, GraphicalModel, check_all
+from .graphical_model import GraphicalModel, check_all
 from .proportional_fitting import fit_proportionally
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class MarkovNetwork(GraphicalModel):
 
     family = "markov"
     title = "Markov network"
-    kin = "neighbours"
+    neighbour_noun = "neighbours"
     tables: tuple[CliqueTable, ...]
 
     def __init__(
@@ -308,15 +308,6 @@ class MarkovNetwork(GraphicalModel):
         ]
         return type(self)(variables, tables, self.score)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, MarkovNetwork)
-            and (self.variables, self.score) == (other.variables, other.score)
-            and self.tables == other.tables
-        )
-
-    __hash__ = None
-
     def to_pgmpy(self) -> DiscreteMarkovNetwork:
         """Return a pgmpy network, in which node 304 has the name ``"node_304"``."""
         from .formats.peers import markov_to_pgmpy
@@ -331,14 +322,14 @@ class MarkovNetwork(GraphicalModel):
 
     @classmethod
     def from_pgmpy(cls, model: Any) -> MarkovNetwork:
-        """Return the network of a ``pgmpy`` ``DiscreteMarkovNetwork``."""
+        """Return the network of a pgmpy ``DiscreteMarkovNetwork``."""
         from .formats.peers import markov_from_pgmpy
 
         return markov_from_pgmpy(model)
 
     @classmethod
     def from_pyagrum(cls, model: Any) -> MarkovNetwork:
-        """Return the network of a ``pyagrum`` ``MarkovRandomField``."""
+        """Return the network of a pyAgrum ``MarkovRandomField``."""
         from .formats.peers import markov_from_pyagrum
 
         return markov_from_pyagrum(model)

@@ -27,14 +27,15 @@ from ..errors import QueryError
 from ..limits import brief
 from ..sampling import Variable
 from ..structure import SCORES, PenalisedLikelihood, Score
+from .conditional_table import Codes, conditional_name
 from .factors import MOST_CELLS, Factor
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-__all__ = ["NoisyOr", "NoisyOrData", "Patterns", "count_patterns", "log_likelihood", "maximise"]
+__all__ = ["NoisyOr", "NoisyOrData"]
 
-Vector = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 _TINY = 1e-8
 _LARGEST = 14.0
@@ -56,9 +57,9 @@ class Patterns:
         kept, changed: the number of samples in which the prediction was kept and changed.
     """
 
-    design: Vector
-    kept: Vector
-    changed: Vector
+    design: Values
+    kept: Values
+    changed: Values
 
 
 def count_patterns(bits: NDArray[np.bool_], changed: NDArray[np.bool_]) -> Patterns:
@@ -87,20 +88,20 @@ def count_patterns(bits: NDArray[np.bool_], changed: NDArray[np.bool_]) -> Patte
     return Patterns(design, kept_and_changed[:, 0], kept_and_changed[:, 1])
 
 
-def log_likelihood(patterns: Patterns, weights: Vector) -> float:
+def log_likelihood(patterns: Patterns, weights: Values) -> float:
     """Return the log-likelihood of weights."""
     exponent = np.maximum(patterns.design @ np.minimum(weights, _LARGEST), _TINY)
     changed = patterns.changed @ np.log(-np.expm1(-exponent))
     return float(changed - patterns.kept @ exponent)
 
 
-def maximise(problems: Sequence[Patterns], smoothing: float) -> list[Vector]:
+def maximise(problems: Sequence[Patterns], smoothing: float) -> list[Values]:
     """Return the weights of highest likelihood for each problem.
 
     Args:
         smoothing: added to the counts of *kept* and *changed* of every pattern.
     """
-    found: list[Vector] = [np.empty(0)] * len(problems)
+    found: list[Values] = [np.empty(0)] * len(problems)
     for rows, members in _by_size(problems):
         some = [problems[at] for at in members]
         design = np.stack([_padded(each.design, rows) for each in some])
@@ -128,14 +129,14 @@ def _by_size(problems: Sequence[Patterns]) -> Iterator[tuple[int, list[int]]]:
             yield rows, members[start : start + step]
 
 
-def _padded(values: Vector, rows: int) -> Vector:
+def _padded(values: Values, rows: int) -> Values:
     """Return the values padded with rows of zeros, which have no effect."""
     filled = np.zeros((rows, *values.shape[1:]))
     filled[: len(values)] = values
     return filled
 
 
-def _newton(design: Vector, kept: Vector, changed: Vector) -> Vector:
+def _newton(design: Values, kept: Values, changed: Values) -> Values:
     """Return the weights ``[g, k]`` of ``g`` problems.
 
     Newton steps are clipped to the bounds. If a clipped step lowers the likelihood, a shorter step
@@ -182,8 +183,8 @@ def _newton(design: Vector, kept: Vector, changed: Vector) -> Vector:
 
 
 def _derivatives(
-    weights: Vector, design: Vector, kept: Vector, changed: Vector
-) -> tuple[Vector, Vector, Vector]:
+    weights: Values, design: Values, kept: Values, changed: Values
+) -> tuple[Values, Values, Values]:
     """Return the log-likelihood of each problem, its gradient and its negative Hessian."""
     exponent = np.maximum((design @ weights[:, :, None])[:, :, 0], _TINY)
     odds = 1 / np.expm1(exponent)
@@ -195,28 +196,11 @@ def _derivatives(
 
 @dataclass(frozen=True)
 class NoisyOrData:
-    """The data to fit a noisy-or; see :meth:`NoisyOr.fit` for the fields.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.network import NoisyOr, NoisyOrData
-        >>> from pgm_explainer.sampling import Variable
-        >>> rng = np.random.default_rng(0)
-        >>> cause = rng.integers(2, size=1000)
-        >>> changed = cause & (rng.random(1000) < 0.6)
-        >>> data = NoisyOrData(
-        ...     Variable("t", False, 2),
-        ...     [Variable(0, True, 1)],
-        ...     np.stack([cause, changed], axis=1).astype(np.uint8),
-        ...     [np.array([False, True])],
-        ... )
-        >>> NoisyOr.fit_many([data], 0.0)[0].chances[0].round(1).tolist()
-        [0.0, 0.6]
-    """
+    """The data to fit a noisy-or; see :meth:`NoisyOr.fit` for the fields."""
 
     variable: Variable
     parents: Sequence[Variable]
-    codes: NDArray[Any]
+    codes: Codes
     active: Sequence[NDArray[np.bool_]]
 
     @property
@@ -264,7 +248,7 @@ class NoisyOr:
     perturbed: float | None
     leak: float
     own: float
-    chances: tuple[Vector, ...]
+    chances: tuple[Values, ...]
     log_likelihood: float = 0.0
     num_parameters: int = 0
     num_samples: int = 0
@@ -274,7 +258,7 @@ class NoisyOr:
         cls,
         variable: Variable,
         parents: Sequence[Variable],
-        codes: NDArray[Any],
+        codes: Codes,
         active: Sequence[NDArray[np.bool_]],
         smoothing: float = 0.0,
     ) -> NoisyOr:
@@ -298,31 +282,27 @@ class NoisyOr:
         return [cls._of(*each) for each in zip(data, patterns, weights, strict=True)]
 
     @classmethod
-    def _of(cls, data: NoisyOrData, patterns: Patterns, weights: Vector) -> NoisyOr:
+    def _of(cls, data: NoisyOrData, patterns: Patterns, weights: Values) -> NoisyOr:
         chance = -np.expm1(-weights)
         likelihood = log_likelihood(patterns, weights)
         perturbed = data.share_perturbed
         if perturbed is not None:
             likelihood += _coin_likelihood(perturbed, len(data.codes))
+        of_parents = zip(data.active, chance[1 : 1 + len(data.parents)].tolist(), strict=True)
         return cls(
             data.variable,
             tuple(data.parents),
             perturbed,
             float(chance[0]),
             float(chance[-1]) if data.variable.perturbable else 0.0,
-            tuple(
-                np.where(states, each, 0.0)
-                for states, each in zip(
-                    data.active, chance[1 : 1 + len(data.parents)].tolist(), strict=True
-                )
-            ),
+            tuple(np.where(states, each, 0.0) for states, each in of_parents),
             likelihood,
             len(weights) + (perturbed is not None),
             len(data.codes),
         )
 
     @cached_property
-    def values(self) -> Vector:
+    def values(self) -> Values:
         """The full table, with an axis for each parent and the last one for the variable.
 
         Raises:
@@ -361,9 +341,9 @@ class NoisyOr:
         If the score has no penalty per parameter, the penalty of BIC is used, which approximates
         the marginal likelihood.
         """
-        priced = score if isinstance(score, PenalisedLikelihood) else SCORES["bic"]
-        price = priced.penalty(1, 2, max(2, self.num_samples))
-        return self.log_likelihood - float(price) * self.num_parameters
+        penalised = score if isinstance(score, PenalisedLikelihood) else SCORES["bic"]
+        per_parameter = float(penalised.penalty(1, 2, max(2, self.num_samples)))
+        return self.log_likelihood - per_parameter * self.num_parameters
 
     def to_pandas(self) -> DataFrame:
         """Return a data frame with a column per state and a row per combination of the parents."""
@@ -375,7 +355,7 @@ class NoisyOr:
         """Return the same distribution for other variables."""
         return replace(self, variable=variable, parents=tuple(parents))
 
-    def rows(self, codes: NDArray[Any]) -> Vector:
+    def rows(self, codes: Codes) -> Values:
         """Return the distribution ``[n, states]`` for parents in states ``codes [n, parents]``."""
         holds = np.ones(len(codes))
         for column, chance in zip(codes.T, self.chances, strict=True):
@@ -384,7 +364,7 @@ class NoisyOr:
         return constant + product * holds[:, None]
 
     @property
-    def sides(self) -> tuple[Vector, Vector]:
+    def sides(self) -> tuple[Values, Values]:
         """Arrays a, b with P(state | parents) = a + b * P(no parent changes the prediction)."""
         coin = [1.0] if self.perturbed is None else [1 - self.perturbed, self.perturbed]
         alone = (1 - self.leak) * np.array([1.0, 1 - self.own])[: len(coin)]
@@ -402,18 +382,14 @@ class NoisyOr:
             and all(map(np.array_equal, self.chances, other.chances))
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
-        given = f" | {', '.join(str(parent.id) for parent in self.parents)}"
-        chances = {
-            each.id: float(its.max()) for each, its in zip(self.parents, self.chances, strict=True)
-        }
+        parents = [parent.id for parent in self.parents]
         parts = [f"leak {self.leak:.3g}"]
         parts += [] if self.perturbed is None else [f"own {self.own:.3g}"]
-        parts += [f"{name} {chance:.3g}" for name, chance in chances.items()]
-        head = f"P({self.variable.id}{given if self.parents else ''})"
-        return f"{head} noisy-or: {', '.join(parts)}"
+        for parent, chance in zip(parents, self.chances, strict=True):
+            parts.append(f"{parent} {chance.max():.3g}")
+        name = conditional_name(self.variable.id, parents)
+        return f"{name} noisy-or: {', '.join(parts)}"
 
 
 def _coin_likelihood(share: float, samples: int) -> float:

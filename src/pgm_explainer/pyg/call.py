@@ -38,7 +38,7 @@ class PygCall:
         x, edge_index: tensors, or dictionaries of tensors by node and edge type.
         target: the class of each output; for a regression, its value.
         index: the explained outputs; None for all.
-        inputs: further inputs of the model.
+        inputs: other inputs of the model.
         options: those of :class:`~pgm_explainer.PGMExplainer`.
     """
 
@@ -100,10 +100,10 @@ class PygCall:
             "explained_class": explained_class,
         }
         if isinstance(self.x, Tensor):
-            predictor = TorchModulePredictor(self.model, self.task, self._further)
+            predictor = TorchModulePredictor(self.model, self.task, self._other_inputs)
             return PGMExplainer(predictor, self.x, self.edge_index, **settings)
         settings["target_type"] = self._target_type
-        return PGMExplainer(self.model, self._data, inputs=self._further, **settings)
+        return PGMExplainer(self.model, self._data, inputs=self._other_inputs, **settings)
 
     @cached_property
     def task(self) -> str:
@@ -134,8 +134,8 @@ class PygCall:
         return np.concatenate(blocks)
 
     @property
-    def _further(self) -> dict[str, Any]:
-        """The further inputs. The pairs are not among them, because the explainer passes these."""
+    def _other_inputs(self) -> dict[str, Any]:
+        """The other inputs of the model, without the pairs, which the explainer passes."""
         names = _PAIR_NAMES if self.task == "edge" else ()
         return {name: value for name, value in self.inputs.items() if name not in names}
 

@@ -18,7 +18,6 @@ __all__ = [
     "SKY",
     "UNCLEAR",
     "VERMILLION",
-    "YELLOW",
     "class_colours",
     "ink_on",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 from ..errors import InputError
 from ..storage.files import PathLike, as_path, write_bytes
 from .colours import BAR_COLOURS
+from .contents import headline
 from .effects import ShownEffect, own_effects, plain, shown_effects
 from .features import ShownFeature, shown_features
-from .html.parts import policy, read_part
+from .html.parts import plain_page, policy, read_part, section, table
 from .measure import Measure, measure_of, p_value
 from .names import class_label, printable, variable_label
 from .reason import Writer, reason_sentences
 from .template_texts import AUDIENCES
 from .terms import describe_kept, describe_perturbed
-from .text import headline
 from .wording import wording_of
 
 if TYPE_CHECKING:
@@ -219,14 +219,13 @@ def _row(
     shown: ShownEffect | ShownFeature, name: str, measure: Measure, writer: Writer, technical: bool
 ) -> Row:
     effect = shown.effect
-
-    def typeset(number: float) -> str:
-        return writer.number(measure.signed(number)).replace("-", "−")
-
+    mean, low, high = (
+        writer.signed(number, measure) for number in (effect.effect, effect.low, effect.high)
+    )
     cells = [
         name,
-        typeset(effect.effect),
-        writer.text("cell_range", low=typeset(effect.low), high=typeset(effect.high)),
+        mean,
+        writer.text("cell_range", low=low, high=high),
         plain(writer.fact(_meaning(shown.direction, writer.explanation)), str),
         *([writer.number(p_value(effect.log_p))] if technical else []),
     ]
@@ -281,8 +280,8 @@ def _markdown(report: Report) -> bytes:
     facts = "\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.tried)
     lines += [f"## {_plain(tried)}", facts]
     if report.warnings:
-        cautions = "\n".join(f"- {_plain(each)}" for each in report.warnings)
-        lines += [f"## {_plain(warnings)}", cautions]
+        items = "\n".join(f"- {_plain(each)}" for each in report.warnings)
+        lines += [f"## {_plain(warnings)}", items]
     return ("\n\n".join(lines) + "\n").encode("utf-8", "replace")
 
 
@@ -309,37 +308,19 @@ def _html(report: Report) -> bytes:
         numbers = [0.0, *(number for row in report.rows for number in row.numbers)]
         bars = [_bar(row, min(numbers), max(numbers)) for row in report.rows]
         rows = [[*map(_text, row.cells), bar] for row, bar in zip(report.rows, bars, strict=True)]
-        table = _table([*map(_text, report.columns), ""], rows, "effects")
-        parts.append(
-            f"<section>\n<h2>{effects}</h2>\n<p>{_text(report.caption)}</p>\n{table}\n</section>"
-        )
-    facts = _table([], [[_text(name), _text(value)] for name, value in report.tried])
-    parts.append(f"<section>\n<h2>{tried}</h2>\n{facts}\n</section>")
+        bars_and_numbers = table([*map(_text, report.columns), ""], rows, "effects")
+        parts.append(section(effects, f"<p>{_text(report.caption)}</p>\n{bars_and_numbers}"))
+    facts = [[_text(name), _text(value)] for name, value in report.tried]
+    parts.append(section(tried, table([], facts)))
     if report.warnings:
-        cautions = "\n".join(f"<li>{_text(each)}</li>" for each in report.warnings)
-        parts.append(f"<section>\n<h2>{warnings}</h2>\n<ul>\n{cautions}\n</ul>\n</section>")
-    page = (
-        f'<!doctype html>\n<html lang="{_text(report.language)}">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy(style)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(parts)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+        items = "\n".join(f"<li>{_text(each)}</li>" for each in report.warnings)
+        parts.append(section(warnings, f"<ul>\n{items}\n</ul>"))
+    page = plain_page(title, parts, style, policy(style), lang=_text(report.language))
     return page.encode("utf-8", "replace")
 
 
 def _text(text: str) -> str:
     return escape(printable(text))
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
-    """Return a table of cells that are escaped already."""
-    heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
-    body = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    header = f"<thead><tr>{heads}</tr></thead>\n" if heads else ""
-    of_kind = f' class="{kind}"' if kind else ""
-    return f"<table{of_kind}>\n{header}<tbody>\n{body}\n</tbody>\n</table>"
 
 
 def _bar(row: Row, lowest: float, highest: float) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "Sentence",
     "ShownEffect",
     "ShownRow",
+    "capitalised",
     "column_words",
     "count_unclear",
     "counted_caption",
@@ -202,8 +203,8 @@ def dependent_nodes(explanation: Explanation) -> IntArray:
 def effect_sentence(shown: ShownEffect, measure: Measure) -> Sentence:
     """Return a sentence about the effect of a part."""
     words = shown.words
-    who = f"{words.perturbing.capitalize()} {words.noun} "
-    return _say("{}{} {}.", who, Mention(shown.number), _predicate(shown, measure))
+    subject = f"{words.perturbing.capitalize()} {words.noun} "
+    return _fill("{}{} {}.", subject, Mention(shown.number), _predicate(shown, measure))
 
 
 def evidence_word(direction: str, explanation: Explanation) -> str:
@@ -230,7 +231,7 @@ def direction_sentences(explanation: Explanation, parts: Sequence[int]) -> Itera
     """Yield a sentence about the direction of the effects of some parts, if any is significant."""
     measure = measure_of(explanation)
     among = [each for each in shown_effects(explanation) if each.number in set(parts)]
-    said: list[Sentence] = []
+    clauses: list[Sentence] = []
     for direction, verb in (
         ("falls", measure.falls),
         ("rises", measure.rises),
@@ -238,24 +239,24 @@ def direction_sentences(explanation: Explanation, parts: Sequence[int]) -> Itera
     ):
         chosen = [each for each in among if each.direction == direction]
         if chosen:
-            who = named_parts(explanation, [each.number for each in chosen])
+            subject = named_parts(explanation, [each.number for each in chosen])
             verbs = {each.words.perturbing for each in chosen}
             doing = verbs.pop() if len(verbs) == 1 else "perturbing"
-            said.append(_say("{} {} {}", doing, who, verb))
-    if said:
-        yield _capitalised([*_say("; ".join(["{}"] * len(said)), *said), "."])
+            clauses.append(_fill("{} {} {}", doing, subject, verb))
+    if clauses:
+        yield capitalised([*_fill("; ".join(["{}"] * len(clauses)), *clauses), "."])
 
 
 def effects_caption(explanation: Explanation) -> str:
     """Return how many parts change the prediction, at which level, and their order."""
     level, words = level_words(explanation.settings), wording_of(explanation.settings)
     what = f"{measure_of(explanation).what} ({level})"
-    said = counted_caption(explanation.effects, words, "", what)
+    caption = counted_caption(explanation.effects, words, "", what)
     order = (
         " The strongest come first. Strength is the typical size of single changes, up or down, so "
         "mean effects of similar size may be in another order."
     )
-    return said + (order if explanation.effects.significant.sum() > 1 else "")
+    return caption + (order if explanation.effects.significant.sum() > 1 else "")
 
 
 def counted_caption(
@@ -264,12 +265,14 @@ def counted_caption(
     """Return how many of the tested parts, or features, have an effect on ``what``."""
     found, of = int(effects.significant.sum()), len(effects) + effects.left_out
     have = "has" if found <= 1 else "have"
-    said = f"{found or 'None'} of {words.counted(of)}{whose} {have} a significant effect on {what}"
+    caption = (
+        f"{found or 'None'} of {words.counted(of)}{whose} {have} a significant effect on {what}"
+    )
     clear = found - count_unclear(effects)
     if clear < found:
         them = f"for {clear or 'none'} of them the direction is clear"
-        said += f"; {'its direction is not clear' if found == 1 else them}"
-    return f"{said}."
+        caption += f"; {'its direction is not clear' if found == 1 else them}"
+    return f"{caption}."
 
 
 def column_words(perturbed: str, measure: Measure, evidence: str = "") -> str:
@@ -287,8 +290,8 @@ def own_sentences(explanation: Explanation) -> Iterator[Sentence]:
     idle = [each.number for each in own if not each.effect.significant]
     if idle and explanation.effects.significant.any():
         itself: Sentence = ["the target itself"]
-        who = itself if explanation.task == "node" else _listed(map(_mention, idle))
-        yield _say("Perturbing {} has no significant effect.", who)
+        subject = itself if explanation.task == "node" else _listed(map(_mention, idle))
+        yield _fill("Perturbing {} has no significant effect.", subject)
 
 
 def dependence_sentence(explanation: Explanation) -> Sentence:
@@ -302,9 +305,9 @@ def dependence_sentence(explanation: Explanation) -> Sentence:
     if explanation.task != "node" or explanation.part_labels:
         # Parts without predictions are perturbed independently: only an effect can relate them.
         moved = "may be weakly related to the prediction, or only by chance:"
-    who = _capitalised(named_parts(explanation, parts))
+    subject = capitalised(named_parts(explanation, parts))
     perturbing = f"{words.perturbing} {them}"
-    return _say("{} {} {} has no significant effect.", who, moved, perturbing)
+    return _fill("{} {} {} has no significant effect.", subject, moved, perturbing)
 
 
 def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:
@@ -313,10 +316,10 @@ def left_out_sentences(explanation: Explanation) -> Iterator[Sentence]:
     if not parts or explanation.network is None:
         return
     one = len(parts) == 1
-    who = _capitalised(named_parts(explanation, parts))
+    subject = capitalised(named_parts(explanation, parts))
     have = "has a strong effect but is" if one else "have strong effects but are"
     most = str(explanation.settings.selection.max_nodes)
-    yield _say("{} {} not in the network (max_nodes is {}).", who, have, most)
+    yield _fill("{} {} not in the network (max_nodes is {}).", subject, have, most)
 
 
 def named_parts(explanation: Explanation, parts: Sequence[int]) -> Sentence:
@@ -324,20 +327,28 @@ def named_parts(explanation: Explanation, parts: Sequence[int]) -> Sentence:
     words = [wording_for(explanation, part) for part in parts]
     if len(set(words)) > 1 or any(" of node " in part_mention(explanation, part) for part in parts):
         named = [
-            _say(f"{its.noun} {{}}", Mention(part)) for its, part in zip(words, parts, strict=True)
+            _fill(f"{its.noun} {{}}", Mention(part)) for its, part in zip(words, parts, strict=True)
         ]
         return _listed(named)
     noun = words[0].noun if len(parts) == 1 else words[0].plural
-    return _say(f"{noun} {{}}", _listed(map(_mention, parts)))
+    return _fill(f"{noun} {{}}", _listed(map(_mention, parts)))
 
 
 def _mention(number: int) -> Sentence:
     return [Mention(int(number))]
 
 
-def _capitalised(sentence: Sentence) -> Sentence:
-    first, *rest = sentence
-    return [first[0].upper() + first[1:] if isinstance(first, str) else first, *rest]
+def capitalised(sentence: Sentence) -> Sentence:
+    """Return a sentence with a capital letter, and adjacent texts joined."""
+    joined: Sentence = []
+    for each in sentence:
+        if isinstance(each, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += each
+        else:
+            joined.append(each)
+    if joined and isinstance(joined[0], str):
+        joined[0] = joined[0][:1].upper() + joined[0][1:]
+    return joined
 
 
 def _predicate(shown: ShownEffect, measure: Measure) -> str:
@@ -357,12 +368,12 @@ def _predicate(shown: ShownEffect, measure: Measure) -> str:
     return f"{verb} {measure.what}{ways} ({average} on average, 95% interval {interval})"
 
 
-def _say(template: str, *parts: Sentence | Mention | str) -> Sentence:
+def _fill(template: str, *parts: Sentence | Mention | str) -> Sentence:
     """Fill each ``{}`` of a template."""
-    said: Sentence = []
+    sentence: Sentence = []
     for text, part in zip(template.split("{}"), [*parts, ""], strict=True):
-        said += [text, *(part if isinstance(part, list) else [part])]
-    return [part for part in said if part]
+        sentence += [text, *(part if isinstance(part, list) else [part])]
+    return [part for part in sentence if part]
 
 
 def _listed(names: Iterable[Sentence]) -> Sentence:
@@ -371,4 +382,4 @@ def _listed(names: Iterable[Sentence]) -> Sentence:
     named = every[:_MOST_NAMED]
     if len(every) > len(named):
         named.append([f"{len(every) - len(named)} more"])
-    return _say(listed(["{}"] * len(named)), *named)
+    return _fill(listed(["{}"] * len(named)), *named)

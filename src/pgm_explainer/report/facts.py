@@ -20,10 +20,11 @@ __all__ = [
     "FEW_SAMPLES",
     "Fact",
     "fact_nodes",
+    "idle_nodes",
     "informative_facts",
     "own_chance",
     "single_facts",
-    "thin_support",
+    "support_warning",
 ]
 
 FEW_SAMPLES = 5
@@ -32,13 +33,17 @@ FEW_SAMPLES = 5
 _ENOUGH_SAMPLES = 20
 """Evidence with fewer samples is left out: its probabilities are too uncertain."""
 
-_WORTH_SAYING = 0.01
+_WORTH_LISTING = 0.01
 """Facts that change the probability by less than this are left out."""
+
+_IDLE = 0.005
+"""A node is idle if facts about it change the probability by less than this."""
 
 _MOST_NODES, _MOST_STATES = 8, 2**22
 """Limits on the joint distribution of the nodes and the target, to keep it fast to compute."""
 
-Said = tuple[VariableId, str]
+Condition = tuple[VariableId, str]
+"""A variable and a word for its state."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Fact:
         likelihood: the probability of the evidence.
     """
 
-    known: tuple[Said, ...]
+    known: tuple[Condition, ...]
     holds: float
     likelihood: float
 
@@ -64,7 +69,7 @@ class Fact:
         return words
 
 
-def thin_support(samples: float) -> str | None:
+def support_warning(samples: float) -> str | None:
     """Return a warning if too few samples support the answer to a query, else None.
 
     Args:
@@ -92,7 +97,7 @@ def fact_nodes(explanation: Explanation) -> list[VariableId]:
     return nodes
 
 
-def single_facts(explanation: Explanation) -> dict[Said, Fact]:
+def single_facts(explanation: Explanation) -> dict[Condition, Fact]:
     """Return every possible fact about one of these nodes or the target."""
     facts = (fact for fact in _all_facts(explanation) if len(fact.known) == 1)
     return {fact.known[0]: fact for fact in facts}
@@ -121,6 +126,19 @@ def informative_facts(explanation: Explanation, most: int = 2) -> list[Fact]:
     ]
 
 
+def idle_nodes(explanation: Explanation) -> list[VariableId]:
+    """Return the nodes for which no single fact changes the probability by half a point."""
+    if explanation.network is None:
+        return []
+    base = explanation.query()
+    moving = {
+        node
+        for (node, _), fact in single_facts(explanation).items()
+        if abs(fact.holds - base) >= _IDLE
+    }
+    return [node for node in fact_nodes(explanation) if node not in moving]
+
+
 def own_chance(explanation: Explanation, node: VariableId) -> tuple[float, str]:
     """Return the probability that a variable of the network is unchanged, and its state's name.
 
@@ -142,16 +160,16 @@ def _furthest(facts: Sequence[Fact], base: float, most: int) -> Iterator[Fact]:
     for raises in (True, False):
         best: dict[frozenset[VariableId], Fact] = {}
         for fact in by_move:
-            if abs(fact.holds - base) >= _WORTH_SAYING and (fact.holds > base) == raises:
+            if abs(fact.holds - base) >= _WORTH_LISTING and (fact.holds > base) == raises:
                 best.setdefault(frozenset(node for node, _ in fact.known), fact)
         yield from list(best.values())[:most]
 
 
-def _adds(pair: Fact, singles: Mapping[Said, Fact], base: float) -> bool:
+def _adds(pair: Fact, singles: Mapping[Condition, Fact], base: float) -> bool:
     """Return whether a pair changes the probability more than either of its facts alone."""
     direction = np.sign(pair.holds - base)
-    alone = max(direction * (singles[said].holds - base) for said in pair.known)
-    return bool(direction * (pair.holds - base) - max(alone, 0.0) >= _WORTH_SAYING)
+    alone = max(direction * (singles[each].holds - base) for each in pair.known)
+    return bool(direction * (pair.holds - base) - max(alone, 0.0) >= _WORTH_LISTING)
 
 
 def _all_facts(explanation: Explanation) -> Iterator[Fact]:
@@ -168,12 +186,12 @@ def _all_facts(explanation: Explanation) -> Iterator[Fact]:
         likelihood = np.einsum("tab,fa,gb->fg", table, masks[first], masks[second])
         held = np.einsum("tab,t,fa,gb->fg", table, holds, masks[first], masks[second])
         for f, g in np.argwhere(likelihood > 0).tolist():
-            said = ((first, words[first][f]), (second, words[second][g]))
+            conditions = ((first, words[first][f]), (second, words[second][g]))
             chance = float(held[f, g] / likelihood[f, g]), float(likelihood[f, g])
             if first == second and f == g:
-                yield Fact(said[:1], *chance)
+                yield Fact(conditions[:1], *chance)
             elif first != second or f < g:
-                yield Fact(said, *chance)
+                yield Fact(conditions, *chance)
 
 
 def _words(network: GraphicalModel, node: VariableId, target: VariableId) -> tuple[str, ...]:

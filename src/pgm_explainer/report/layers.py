@@ -119,16 +119,17 @@ def layer_dag(dag: DAG) -> Layers:
         >>> layer_dag(DAG(3, [(0, 1), (1, 2), (0, 2)])).layer
         [0, 1, 2]
     """
-    tied = [at for at in dag.order if dag.parents(at) or dag.children(at)]
-    depth = _depths(dag, tied)
+    connected = [at for at in dag.order if dag.parents(at) or dag.children(at)]
+    depth = _depths(dag, connected)
     layers = [
-        [at for at in sorted(tied) if depth[at] == level] for level in sorted(set(depth.values()))
+        [at for at in sorted(connected) if depth[at] == level]
+        for level in sorted(set(depth.values()))
     ]
     depth = {at: level for level, layer in enumerate(layers) for at in layer}
     chains = _chains(dag, depth, layers)
     x = _spread(layers, chains, dag.num_variables)
     alone = [at for at in range(dag.num_variables) if at not in depth]
-    width = round(float(np.ptp(x[tied]))) + 1 if tied else 0
+    width = round(float(np.ptp(x[connected]))) + 1 if connected else 0
     in_a_row = min(max(_IN_A_ROW, width), _MOST_IN_LAYER)
     for place, at in enumerate(alone):
         row, column = divmod(place, in_a_row)
@@ -154,25 +155,25 @@ def _chains(
     for parent, child in dag.edges:
         passed = range(depth[parent] + 1, depth[child])
         chains[parent, child] = list(range(free, free + len(passed)))
-        for stand_in, level in zip(chains[parent, child], passed, strict=True):
-            layers[level].append(stand_in)
+        for dummy, level in zip(chains[parent, child], passed, strict=True):
+            layers[level].append(dummy)
         free += len(passed)
     return chains
 
 
-def _depths(dag: DAG, tied: Sequence[int]) -> dict[int, int]:
+def _depths(dag: DAG, connected: Sequence[int]) -> dict[int, int]:
     """Return the layer of each variable: below its parents, and close to its children.
 
     Full layers are skipped.
     """
     depth: dict[int, int] = {}
     taken: Counter[int] = Counter()
-    for at in tied:
+    for at in connected:
         depth[at] = max((depth[parent] + 1 for parent in dag.parents(at)), default=0)
         while taken[depth[at]] == _MOST_IN_LAYER:
             depth[at] += 1
         taken[depth[at]] += 1
-    for at in reversed(tied):
+    for at in reversed(connected):
         lowest = min((depth[child] - 1 for child in dag.children(at)), default=depth[at])
         free = [level for level in range(depth[at], lowest + 1) if taken[level] < _MOST_IN_LAYER]
         taken[depth[at]] -= 1
@@ -195,11 +196,11 @@ def _spread(
         ordering, downwards = sweep < _SWEEPS, sweep % 2 == 0
         near = both if not ordering else above if downwards else below
         for order in layers if downwards else reversed(layers):
-            wish = np.array([_centre(x, near[each], x[each]) for each in order])
+            desired = np.array([_centre(x, near[each], x[each]) for each in order])
             if ordering:
-                order[:] = [order[at] for at in np.argsort(wish, kind="stable")]
-                wish.sort()
-            x[order] = _apart(wish, width[order])
+                order[:] = [order[at] for at in np.argsort(desired, kind="stable")]
+                desired.sort()
+            x[order] = _apart(desired, width[order])
     used = x[[each for order in layers for each in order]]
     return x - (used.min() + used.max()) / 2 if len(used) else x
 
@@ -223,14 +224,14 @@ def _centre(x: NDArray[np.float64], near: list[int], otherwise: float) -> float:
     return float(x[near].mean()) if near else otherwise
 
 
-def _apart(wish: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
+def _apart(desired: NDArray[np.float64], width: NDArray[np.float64]) -> NDArray[np.float64]:
     """Move sorted positions as little as possible so that none overlap.
 
     The result is the mean of pushing all to the right and all to the left; neither has overlaps,
     so their mean has none.
     """
     start = np.concatenate(([0.0], np.cumsum((width[1:] + width[:-1]) / 2)))
-    free = wish - start
+    free = desired - start
     right = np.maximum.accumulate(free)
     left = np.minimum.accumulate(free[::-1])[::-1]
     return np.asarray((right + left) / 2 + start)

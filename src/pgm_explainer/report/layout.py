@@ -26,7 +26,7 @@ _LONG = 2.0
 """The length of an edge between nodes that need space; other edges have length 1."""
 _CLEAR = 0.14
 """Minimum distance of nodes that need space, as a share of the longer side of the picture."""
-_CROWD = 0.6
+_CLEAR_MANY = 0.6
 """The same for many nodes, divided by the square root of their number, so that all fit."""
 _PUSHES, _TOLERANCE = 300, 1e-3
 
@@ -49,7 +49,7 @@ def visible_nodes(explanation: Explanation, most: int) -> IntArray:
     if part is None:
         return chosen
     links = _links(len(part.nodes), part.edge_index)
-    shown = _with_ways(links, part.positions(chosen), part.positions(ends))
+    shown = _with_paths(links, part.positions(chosen), part.positions(ends))
     rank = np.full(len(part.nodes), -1)  # the ends of a node task have no rank, and come first
     if explanation.part_labels:
         rank[:] = len(ranked)
@@ -101,7 +101,7 @@ def _links(
     return scipy.sparse.csr_array((np.tile(one_way, 2), both), shape=(size, size))
 
 
-def _with_ways(links: scipy.sparse.csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
+def _with_paths(links: scipy.sparse.csr_array, chosen: IntArray, ends: IntArray) -> IntArray:
     """Add the nodes on a shortest path from each end to each chosen node."""
     shown = set(chosen.tolist())
     for end in ends.tolist():
@@ -115,7 +115,7 @@ def _with_ways(links: scipy.sparse.csr_array, chosen: IntArray, ends: IntArray) 
     return np.array(sorted(shown), dtype=np.int64)
 
 
-def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positions:
+def place_nodes(size: int, edges: IntArray, spaced: Sequence[int] = ()) -> Positions:
     """Return positions ``[size, 2]`` whose distances approximate those in the graph.
 
     The picture is wider than high, and the same for the same graph.
@@ -123,14 +123,14 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     Args:
         size: the number of nodes.
         edges: ``[2, e]``, the pairs of connected nodes, each once.
-        roomy: nodes that need more space: edges among them are drawn longer, and no two of them
+        spaced: nodes that need more space: edges among them are drawn longer, and no two of them
             touch.
     """
     angle = 2 * np.pi * np.arange(size) / max(size, 1)
     circle = np.column_stack((np.cos(angle), np.sin(angle)))
     if size < 3:
         return circle
-    lengths = np.where(np.isin(edges, roomy).all(axis=0), _LONG, 1.0)
+    lengths = np.where(np.isin(edges, spaced).all(axis=0), _LONG, 1.0)
     wanted = scipy.sparse.csgraph.shortest_path(_links(size, edges, lengths))
     finite = np.isfinite(wanted)
     wanted[~finite] = wanted[finite].max() + 1  # separate components do not overlap
@@ -139,7 +139,7 @@ def place_nodes(size: int, edges: IntArray, roomy: Sequence[int] = ()) -> Positi
     at = min(tried, key=lambda each: _stress(each, wanted))
     _, _, axes = np.linalg.svd(at - at.mean(axis=0), full_matrices=False)
     # The sign of a principal axis is arbitrary; fixing it keeps pictures from being mirrored.
-    return _cleared(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T, roomy)
+    return _cleared(at @ (axes * np.sign(axes.sum(axis=1, keepdims=True))).T, spaced)
 
 
 def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
@@ -158,16 +158,17 @@ def _settle(at: Positions, wanted: NDArray[np.float64]) -> Positions:
     return at
 
 
-def _cleared(at: Positions, roomy: Sequence[int]) -> Positions:
+def _cleared(at: Positions, spaced: Sequence[int]) -> Positions:
     """Push nodes apart that need space; the others give way."""
-    if not len(roomy):
+    if not len(spaced):
         return at
-    is_roomy = np.isin(np.arange(len(at)), roomy)
+    is_spaced = np.isin(np.arange(len(at)), spaced)
     # Full space between two that need it, half if only one does, otherwise none.
-    gap = min(_CLEAR, _CROWD / np.sqrt(len(roomy))) * (is_roomy[:, None] + is_roomy * 1.0) / 2
+    full = min(_CLEAR, _CLEAR_MANY / np.sqrt(len(spaced)))
+    gap = full * (is_spaced[:, None] + is_spaced * 1.0) / 2
     np.fill_diagonal(gap, 0.0)
     # The share of a push that each of a pair takes: a node that needs space yields only to another.
-    share = np.where(is_roomy[:, None], 0.5 * is_roomy, 1.0)
+    share = np.where(is_spaced[:, None], 0.5 * is_spaced, 1.0)
     for _ in range(_PUSHES):
         apart = scipy.spatial.distance.cdist(at, at)
         side = np.ptp(at, axis=0).max()

@@ -22,6 +22,7 @@ __all__ = [
     "percent",
     "plain_measure",
     "share_of",
+    "with_minus_signs",
 ]
 
 _SMALLEST, _LARGEST = 1e-4, 1e6
@@ -117,6 +118,11 @@ def p_value(log_p: float) -> str:
         ('0.0001', '<1e-299')
     """
     return f"{np.exp(log_p):.1g}" if log_p >= _SMALLEST_LOG_P else "<1e-299"
+
+
+def with_minus_signs(text: str) -> str:
+    """Return a text with minus signs in place of hyphens."""
+    return text.replace("-", "−")
 
 
 def share_of(fraction: float, count: int) -> str:

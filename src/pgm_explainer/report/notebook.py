@@ -12,17 +12,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .colours import CHANGED, KEPT, VERMILLION
-from .effects import dependence_sentence, effects_caption, own_sentences
-from .facts import fact_nodes, informative_facts, own_chance
-from .features import feature_rows, feature_words
-from .layers import Point, Route, place_network
-from .measure import measure_of
-from .names import printable, shorten, variable_label
-from .terms import describe_kept, describe_terms
-from .text import (
+from .contents import (
     CHANGES,
     DEPENDS,
-    FEATURES,
     MOST_EFFECTS,
     PAIRS,
     as_texts,
@@ -36,6 +28,13 @@ from .text import (
     pair_rows,
     reason_lines,
 )
+from .effects import dependence_sentence, effects_caption, own_sentences
+from .facts import fact_nodes, informative_facts, own_chance
+from .features import FEATURES, feature_rows, feature_words
+from .layers import Point, Route, place_network
+from .measure import measure_of
+from .names import printable, shorten, variable_label
+from .terms import describe_kept, describe_terms
 from .wording import wording_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from .effects import Mention, Sentence, count_unclear, level_words, plain
-from .measure import Measure, figures, measure_of, percent, share_of
+from .measure import Measure, figures, measure_of, percent, share_of, with_minus_signs
 from .names import graph_label, label_of, printable, value_labels, variable_label
 from .templates import templates_for
 from .terms import describe_perturbed
@@ -85,6 +85,10 @@ class Phrases:
         if text.startswith("all but "):
             return self.text("share_all_but", number=text.removeprefix("all but "))
         return self.number(text)
+
+    def signed(self, effect: float, measure: Measure) -> str:
+        """Return an effect with its sign, without its unit."""
+        return with_minus_signs(self.number(measure.signed(effect)))
 
     def with_unit(self, number: str, measure: Measure) -> Sentence:
         """Return a formatted number with its unit, if it has one."""

@@ -12,6 +12,7 @@ from ..printing import value_text
 from .effects import (
     Sentence,
     ShownEffect,
+    capitalised,
     direction_of,
     own_effects,
     plain,
@@ -97,7 +98,7 @@ class Writer(Phrases):
 
     def reason(self) -> list[Sentence]:
         """Return the sentences of a reason, each with a capital letter."""
-        return [_capitalised(sentence) for sentence in self.sentences()]
+        return [capitalised(sentence) for sentence in self.sentences()]
 
     def sentences(self) -> Iterator[Sentence]:
         """Yield the sentences of a reason."""
@@ -158,20 +159,15 @@ class Writer(Phrases):
         first, second = (
             self.part(each, wording_for(self.explanation, each)) for each in pair.nodes
         )
-        low, high = (
-            self.number(measure.signed(each)).replace("-", "−") for each in (pair.low, pair.high)
-        )
         said = self.say(
             "together",
-            low=low,
-            high=high,
+            low=self.signed(pair.low, measure),
+            high=self.signed(pair.high, measure),
             first=first,
             second=second,
             measured=self.about["measured"],
-            joint=self.with_unit(
-                self.number(measure.signed(pair.joint)).replace("-", "−"), measure
-            ),
-            sum=self.number(measure.signed(pair.joint - pair.excess)).replace("-", "−"),
+            joint=self.with_unit(self.signed(pair.joint, measure), measure),
+            sum=self.signed(pair.joint - pair.excess, measure),
         )
         *before, end = sentence
         if not isinstance(end, str) or not end.endswith("."):
@@ -327,9 +323,7 @@ class Writer(Phrases):
             action=action,
             size=self.with_unit(number, measure),
             number=number,
-            mean=self.with_unit(
-                self.number(measure.signed(effect.effect)).replace("-", "−"), measure
-            ),
+            mean=self.with_unit(self.signed(effect.effect, measure), measure),
             low=self.number(measure.size(low)),
             high=self.number(measure.size(high)),
             p=p.replace("<", "p < ") if p.startswith("<") else f"p = {p}",
@@ -368,16 +362,3 @@ def _worth_naming(groups: dict[str, list[_Directed]]) -> dict[str, list[_Directe
 def _clause_of(direction: str) -> str:
     """Return the name of the template for effects in a direction."""
     return {"falls": "lowers", "rises": "raises"}.get(direction, "varies")
-
-
-def _capitalised(sentence: Sentence) -> Sentence:
-    """Return a sentence with a capital letter, and adjacent texts joined."""
-    joined: Sentence = []
-    for each in sentence:
-        if isinstance(each, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += each
-        else:
-            joined.append(each)
-    if joined and isinstance(joined[0], str):
-        joined[0] = joined[0][:1].upper() + joined[0][1:]
-    return joined

@@ -119,8 +119,8 @@ class Surroundings:
     @cached_property
     def at(self) -> Positions:
         """The position of each node, ``[n, 2]``, with more space around marked nodes."""
-        roomy = np.flatnonzero(self.is_marked | self.is_touched).tolist()
-        return place_nodes(len(self.nodes), self.edges, roomy)
+        spaced = np.flatnonzero(self.is_marked | self.is_touched).tolist()
+        return place_nodes(len(self.nodes), self.edges, spaced)
 
     @cached_property
     def is_target(self) -> NDArray[np.bool_]:

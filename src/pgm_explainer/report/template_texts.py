@@ -44,7 +44,7 @@ _MANAGER = {
         "contains the true average with 95% confidence; the figures describe how this model "
         "reacts, not what causes what in the real world{warned}."
     ),
-    "clear": " (for {number} of them, its direction is clear)",
+    "clear": " ({number} of them with a clear direction)",
     "sure_none": (
         "Small differences may have gone unnoticed; the figures describe how this model reacts, "
         "not what causes what in the real world{warned}."
@@ -87,7 +87,7 @@ _MANAGER = {
     "replacing_value": "replacing {part}",
     "removing": "{verb} {part}",
     "altering": "changing {part}",
-    "replaced": "given other data",
+    "replaced": "given replacement data",
     "altered": "changed",
     "any": "any single {noun}",
     "part": "{noun} {name}",
@@ -135,7 +135,7 @@ _MANAGER = {
     "done_remove": "removed",
     "verb_rewire": "rewiring",
     "done_rewire": "rewired",
-    "verb_attributes": "changing the attributes of",
+    "verb_attributes": "replacing the attributes of",
     "done_attributes": "given the attributes of another edge",
     "share_all": "all",
     "share_none": "none",

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..limits import brief
 from .template_texts import AUDIENCES
 
-__all__ = ["AUDIENCES", "check_templates", "templates_for"]
+__all__ = ["check_templates", "templates_for"]
 
 _FACTS = (
     "target outcome predicted probability mean stayed held samples measured found clear counted "

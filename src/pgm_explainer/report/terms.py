@@ -52,7 +52,7 @@ def describe_terms(settings: Settings) -> str:
 
 
 _NOTICEABLE = 1e-4
-"""A threshold of a probability below this is not shown: no fall at all is kept."""
+"""If a threshold is below this, the text says that the probability did not fall at all."""
 
 
 def describe_kept(explanation: Explanation) -> str:

@@ -59,7 +59,7 @@ _FEATURE, _STEP = Wording("feature"), Wording("step")
 _HOW = {
     "remove": ("removing", "removed"),
     "rewire": ("rewiring", "rewired"),
-    "attributes": ("changing the attributes of", "given the attributes of another edge"),
+    "attributes": ("replacing the attributes of", "given the attributes of another edge"),
 }
 _KINDS = {
     "nodes": _NODE,

@@ -22,7 +22,7 @@ _BEYOND_JSON = {"inf": np.inf, "-inf": -np.inf, "nan": np.nan}
 _LARGEST = 2**63 - 1
 
 
-def parse_json(text: str, way_out: str) -> Any:
+def parse_json(text: str, hint: str) -> Any:
     """Parse a JSON text; duplicate fields, NaN and Infinity are refused.
 
     Raises:
@@ -34,7 +34,7 @@ def parse_json(text: str, way_out: str) -> Any:
         reason = "nested too deeply"
     except ValueError as error:
         reason = str(error)
-    raise FileError(f"this is not JSON, or is truncated: {reason}; {way_out}")
+    raise FileError(f"this is not JSON, or is truncated: {reason}; {hint}")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Checked:
         raise FileError(f"{self.place} should be {expected}, but it is {reprlib.repr(self.value)}")
 
     def fields(self, *names: str) -> dict[str, Checked]:
-        """The fields of an object that has exactly these."""
+        """Return the fields of an object that has exactly these names."""
         if not isinstance(self.value, dict):
             self.refuse("an object")
         for name in names:
@@ -94,14 +94,14 @@ class Checked:
         return dict(self.entries())
 
     def entries(self) -> Iterator[tuple[str, Checked]]:
-        """The fields of an object with arbitrary fields."""
+        """Yield the fields of an object, which may have any names."""
         if not isinstance(self.value, dict):
             self.refuse("an object")
         for name, value in dict.items(self.value):  # the methods of a subclass may raise anything
             yield name, Checked(value, name, self)
 
     def items(self, length: int | None = None) -> list[Checked]:
-        """The items of a list, of this length if given."""
+        """Return the items of a list, which must have this length if one is given."""
         if type(self.value) is not list:  # the methods of a subclass may raise anything
             self.refuse("a list")
         if length is not None and len(self.value) != length:
@@ -109,7 +109,7 @@ class Checked:
         return [Checked(item, at, self) for at, item in enumerate(self.value)]
 
     def or_none(self, read: Callable[[Checked], Read]) -> Read | None:
-        """The value as ``read`` returns it; None stays None."""
+        """Return what ``read`` returns; None if the value is None."""
         return None if self.value is None else read(self)
 
     def text(self) -> str:
@@ -121,7 +121,7 @@ class Checked:
         return [item.text() for item in self.items()]
 
     def one_of(self, known: Collection[str]) -> str:
-        """A string that is one of the known ones."""
+        """Return a string that is one of the known ones."""
         if not isinstance(self.value, str) or self.value not in known:
             self.refuse(f"one of {', '.join(known)}")
         return self.value
@@ -132,25 +132,25 @@ class Checked:
         return bool(self.value)
 
     def whole_number(self, at_least: int = 0) -> int:
-        """An integer that fits into an array."""
+        """Return an integer that fits into an array."""
         if self.large_number(at_least) > _LARGEST:
             self.refuse(f"a whole number of at least {at_least} and at most {_LARGEST}")
         return int(self.value)
 
     def large_number(self, at_least: int = 0) -> int:
-        """An integer of any size, such as a seed."""
+        """Return an integer of any size, such as a seed."""
         if type(self.value) is not int or self.value < at_least:
             self.refuse(f"a whole number of at least {at_least}")
         return int(self.value)
 
     def number(self) -> float:
-        """A number; infinities and NaN, which JSON lacks, are strings such as ``"-inf"``."""
+        """Return a number; infinities and NaN, which JSON lacks, are strings such as ``"-inf"``."""
         if isinstance(self.value, str) and self.value in _BEYOND_JSON:
             return _BEYOND_JSON[self.value]
         return self.finite()
 
     def finite(self) -> float:
-        """A finite number."""
+        """Return a finite number."""
         if type(self.value) not in (int, float):
             self.refuse("a number")
         try:
@@ -162,21 +162,21 @@ class Checked:
         return number
 
     def fraction(self) -> float:
-        """A number from 0 to 1."""
+        """Return a number from 0 to 1."""
         number = self.finite()
         if not 0 <= number <= 1:
             self.refuse("from 0 to 1")
         return number
 
     def log_probability(self) -> float:
-        """A number of at most 0, or ``"-inf"``."""
+        """Return a number of at most 0, or ``"-inf"``."""
         number = self.number()
         if not number <= 0:
             self.refuse("a number of at most 0")
         return number
 
     def name(self, depth: int = 0) -> VariableId:
-        """The name of a variable: an integer, a string, or a list of these, read as a tuple."""
+        """Return a name: an integer, a string, or a list of these, which is read as a tuple."""
         if isinstance(self.value, list) and self.value and depth < NESTING:
             return tuple(part.name(depth + 1) for part in self.items())
         if isinstance(self.value, str):
@@ -186,7 +186,7 @@ class Checked:
         return int(self.value)
 
     def plain(self, depth: int = 0) -> Any:
-        """Any value made of numbers, strings, lists, true, false and null."""
+        """Return any value made of numbers, strings, lists, true, false and null."""
         if isinstance(self.value, list) and depth < NESTING:
             return [item.plain(depth + 1) for item in self.items()]
         if self.value is None or isinstance(self.value, (bool, str)):
@@ -196,7 +196,7 @@ class Checked:
     def array(
         self, shape: tuple[int, ...], read: Callable[[Checked], Any], dtype: Any
     ) -> NDArray[Any]:
-        """Nested lists of a known shape, whose items are read by ``read``."""
+        """Return nested lists of a known shape as an array of what ``read`` returns."""
         cells = [self]
         for length in shape:
             cells = [item for cell in cells for item in cell.items(length)]

@@ -37,7 +37,7 @@ PART = ".pgm-explainer-{}.part"
 """The name of a file while it is written; a killed process may leave one behind."""
 
 # Opening a pipe would block until its other end is opened.
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+_NONBLOCKING = getattr(os, "O_NONBLOCK", 0)
 
 
 def as_path(path: PathLike) -> Path:
@@ -84,14 +84,14 @@ def read_bytes(path: PathLike, limit: int = DOCUMENT_BYTES) -> bytes:
     """
     place = as_path(path)
     try:
-        with open(place, "rb", opener=_without_waiting) as file:
+        with open(place, "rb", opener=_open_nonblocking) as file:
             _check_open(file, place, limit)
             return file.read()
     except (OSError, ValueError) as error:  # ValueError: a name that contains a null character
         raise _unreadable(place, error) from error
 
 
-def check_file(path: PathLike, limit: int | None = None) -> int:
+def check_file(path: PathLike) -> int:
     """Check a file that another library will read, and return its size.
 
     Raises:
@@ -99,17 +99,17 @@ def check_file(path: PathLike, limit: int | None = None) -> int:
     """
     place = as_path(path)
     try:
-        with open(place, "rb", opener=_without_waiting) as file:
-            return _check_open(file, place, limit)
+        with open(place, "rb", opener=_open_nonblocking) as file:
+            return _check_open(file, place)
     except (OSError, ValueError) as error:
         raise _unreadable(place, error) from error
 
 
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | _NO_WAITING)
+def _open_nonblocking(path: str, flags: int) -> int:
+    return os.open(path, flags | _NONBLOCKING)
 
 
-def _check_open(file: IO[bytes], place: Path, limit: int | None) -> int:
+def _check_open(file: IO[bytes], place: Path, limit: int | None = None) -> int:
     """Return the size of an open file, if it is a regular file within the limit."""
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode):
@@ -169,22 +169,22 @@ def write_bytes(path: PathLike, data: bytes) -> None:
     """
     place = as_path(path)
     try:
-        whole = Path(os.path.realpath(place))  # the target of a link, not the link
-        before = _replaced(whole)
-        part = whole.with_name(PART.format(secrets.token_hex(8)))
+        target = Path(os.path.realpath(place))  # the target of a link, not the link
+        before = _status_of(target)
+        temporary = target.with_name(PART.format(secrets.token_hex(8)))
         try:
             # Not with tempfile, whose files only their owner can read.
-            with open(part, "xb", opener=_private if before else None) as file:
+            with open(temporary, "xb", opener=_private if before else None) as file:
                 if before:
-                    _hand_on(file, before)
+                    _copy_owner_and_mode(file, before)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(part, whole)
+            os.replace(temporary, target)
         except BaseException:
-            part.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
-        _sync_folder(whole.parent)
+        _sync_folder(target.parent)
     except (OSError, ValueError) as error:
         # Not the whole system error, which names the temporary file.
         reason = _reason(error)
@@ -193,10 +193,10 @@ def write_bytes(path: PathLike, data: bytes) -> None:
         raise FileError(f"{place} cannot be written: {reason}") from error
 
 
-def _replaced(whole: Path) -> os.stat_result | None:
+def _status_of(target: Path) -> os.stat_result | None:
     """Return the status of an existing file; None if there is none."""
     try:
-        status = whole.stat()
+        status = target.stat()
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(status.st_mode):
@@ -208,7 +208,7 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _hand_on(file: IO[bytes], before: os.stat_result) -> None:
+def _copy_owner_and_mode(file: IO[bytes], before: os.stat_result) -> None:
     if not hasattr(os, "fchmod"):  # as on Windows
         return
     with suppress(PermissionError):  # only root may change the owner

@@ -161,10 +161,10 @@ def test_the_page_has_all_that_was_found(explanation):
             values[at], seen[at] = row, samples
         np.testing.assert_allclose(values, table.values.reshape(-1, 4), atol=1e-11)
         np.testing.assert_array_equal(seen, table.counts.sum(axis=-1).ravel())
-    making = payload["makings"][shown["making"]]
-    assert making["settings"]["seed"] == "0"
-    assert making["settings"]["class_names"] == "red, green, blue"
-    assert making["versions"]["numpy"] == np.__version__
+    setup = payload["setups"][shown["setup"]]
+    assert setup["settings"]["seed"] == "0"
+    assert setup["settings"]["class_names"] == "red, green, blue"
+    assert setup["versions"]["numpy"] == np.__version__
 
 
 def test_sentences_equal_those_of_the_text_with_node_keys(kinds):
@@ -204,7 +204,7 @@ def test_an_explanation_from_a_file_gives_the_same_page(explanation, tmp_path):
 def test_shared_data_is_stored_once(explanation):
     payload = page_payload([explanation] * 3)
     assert len(payload["explanations"]) == 3
-    assert len(payload["makings"]) == len(payload["kinds"]) == 1
+    assert len(payload["setups"]) == len(payload["kinds"]) == 1
 
 
 def test_nodes_have_the_classes_and_colours_of_the_plots(explanation):

@@ -14,18 +14,17 @@ from ...errors import FileError
 from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...limits import brief
-from ...network import GraphicalModel
 from ...network.formats.plain import network_from_dict
 from ...node_names import NodeNames
 from ...selection import RANKING_COLUMNS, Ranking
 from ...storage.checked import Checked
 from ...variables import VariableId, is_edge
 from ...versions import CURRENT_VERSIONS
-from ..conversions import target_of
 from ..edge_confidence import confidence_from
 from ..explanation import Explanation
 from ..feature_effects import FEATURE_COLUMNS, FEATURE_LEVELS, FeatureEffects
 from ..smallest_change import change_from
+from .consistency import check_consistent
 from .schema import FORMAT, VERSION
 from .settings_file import settings_from_dict
 
@@ -62,8 +61,6 @@ _FIELDS = (
 _OPTIONAL = {"smallest_change": change_from, "edge_confidence": confidence_from}
 """Fields that are left out if the explanation has none, and what adds them to it."""
 _ENDS = {"node": 1, "edge": 2, "graph": 0}
-_ROUNDING = 2e-3
-"""A model's probabilities may add up to nearly 1."""
 
 
 def explanation_from_dict(document: Any, place: str = "the explanation") -> Explanation:
@@ -100,12 +97,13 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
     names = fields["names"].or_none(lambda names: _read_names(names, numbers)) or NodeNames()
     if fields["node_types"].flag():
         names = _typed(names, nodes, fields["names"].place)
-    own = _has_nodes(fields["effects"], ends)  # then the target has its own effect
+    with_target = np.union1d(ranking.nodes, ends)  # other parts need not include the target
     by_nodes = settings.sampling.parts.name == "nodes"
-    about = np.union1d(ranking.nodes, ends) if by_nodes or own else ranking.nodes
-    effects = _read_effects(fields["effects"], np.sort(about))
+    tested = [with_target] if by_nodes else [with_target, np.sort(ranking.nodes)]
+    effects = _read_effects(fields["effects"], tested)
     values = tuple(value.number() for value in fields["values"].items())
     known = _read_feature_names(fields["feature_names"])
+    versions = fields["made_with"].fields(*CURRENT_VERSIONS)
     explanation = Explanation(
         target=fields["target"].name(),
         explained_class=fields["explained_class"].or_none(Checked.whole_number),
@@ -123,7 +121,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
         graph=fields["neighbourhood"].or_none(lambda part: _read_neighbourhood(part, nodes)),
         ends=ends,
         node_classes=_read_classes(fields["node_classes"], len(nodes)),
-        versions=_read_versions(fields["made_with"]),
+        versions={name: version.text() for name, version in versions.items()},
         names=names,
         part_labels=labels,
         area=area,
@@ -135,7 +133,7 @@ def explanation_from_dict(document: Any, place: str = "the explanation") -> Expl
             lambda each: _read_features(each, nodes, ends=ends, names=names, feature_names=known)
         ),
     )
-    _check_whole(explanation, place)
+    check_consistent(explanation, place)
     for name, add in _OPTIONAL.items():
         if name in fields:
             explanation = add(fields[name], explanation)
@@ -154,18 +152,12 @@ def _checked_fields(document: Checked) -> dict[str, Checked]:
     if "version" in known:
         version = known["version"].whole_number(at_least=1)
         if version != VERSION:
-            way_out = "install a newer one" if version > VERSION else "explain again and save"
+            hint = "install a newer one" if version > VERSION else "explain again and save"
             raise FileError(
                 f"{document.place} has version {version}, but this pgm-explainer reads version "
-                f"{VERSION}: {way_out}"
+                f"{VERSION}: {hint}"
             )
     return document.fields(*_FIELDS, *(name for name in _OPTIONAL if name in known))
-
-
-def _has_nodes(effects: Checked, nodes: IntArray) -> bool:
-    """Return whether effects include those of some nodes."""
-    listed = effects.fields(*EFFECT_COLUMNS, "pairs", "left_out")["nodes"].items()
-    return bool(np.isin(nodes, [each.whole_number() for each in listed]).any())
 
 
 def _read_parts(
@@ -217,15 +209,12 @@ def _read_classes(classes: Checked, count: int) -> IntArray:
     return classes.array(shape, lambda each: each.whole_number(at_least=-1), np.int64)
 
 
-def _read_versions(versions: Checked) -> dict[str, str]:
-    return {name: version.text() for name, version in versions.fields(*CURRENT_VERSIONS).items()}
-
-
-def _read_effects(effects: Checked, nodes: IntArray) -> Effects:
+def _read_effects(effects: Checked, tested: Sequence[IntArray]) -> Effects:
+    """Return the effects of one of these sets of parts."""
     fields = effects.fields(*EFFECT_COLUMNS, "pairs", "left_out")
-    shape = (len(nodes),)
+    shape = (len(fields["nodes"].items()),)
     own: IntArray = fields["nodes"].array(shape, Checked.whole_number, np.int64)
-    if not np.array_equal(np.sort(own), nodes):
+    if not any(np.array_equal(np.sort(own), each) for each in tested):
         raise FileError(
             f"{effects.place}.nodes must be the nodes of the ranking and the target, each once"
         )
@@ -246,7 +235,10 @@ def _read_features(features: Checked, nodes: IntArray, **about: Any) -> FeatureE
     column: IntArray = fields["features"].array(shape, Checked.whole_number, np.int64)
     if not np.isin(its, nodes).all() or len(set(zip(its, column, strict=True))) < len(its):
         raise FileError(f"{features.place} must list features of nodes in the ranking, each once")
-    levels = {name: fields[name].array(shape, _finite_or_none, float) for name in FEATURE_LEVELS}
+    levels = {
+        name: fields[name].array(shape, lambda cell: cell.or_none(Checked.finite), np.float64)
+        for name in FEATURE_LEVELS
+    }
     read = FeatureEffects(
         its,
         column,
@@ -259,16 +251,14 @@ def _read_features(features: Checked, nodes: IntArray, **about: Any) -> FeatureE
     return read
 
 
-def _finite_or_none(cell: Checked) -> float | None:
-    return cell.or_none(Checked.finite)
-
-
 def _read_numbers(fields: dict[str, Checked], shape: tuple[int, ...]) -> dict[str, Any]:
     """Return the columns of a table of effects that are not indices."""
+    finite = {
+        name: fields[name].array(shape, Checked.finite, np.float64)
+        for name in ("effect", "low", "high")
+    }
     return {
-        "effect": fields["effect"].array(shape, Checked.finite, np.float64),
-        "low": fields["low"].array(shape, Checked.finite, np.float64),
-        "high": fields["high"].array(shape, Checked.finite, np.float64),
+        **finite,
         "strength": fields["strength"].array(shape, Checked.fraction, np.float64),
         "log_p": fields["log_p"].array(shape, Checked.log_probability, np.float64),
         "significant": fields["significant"].array(shape, Checked.flag, np.bool_),
@@ -352,64 +342,3 @@ def _read_neighbourhood(part: Checked, nodes: IntArray) -> Subgraph:
     if not np.isin(edges, nodes).all():
         raise FileError(f"{fields['edges'].place} must connect nodes of the ranking and the target")
     return Subgraph(nodes, np.searchsorted(nodes, edges.T), columns, num_nodes, num_edges)
-
-
-def _check_whole(explanation: Explanation, place: str) -> None:
-    """Check that the parts are consistent."""
-    chosen, values = explanation.explained_class, explanation.values
-    if (chosen is None) != (explanation.probability is None) or (chosen or 0) >= len(values):
-        raise FileError(
-            f"{place} explains class {brief(chosen)} with probability "
-            f"{brief(explanation.probability)}, which does not fit its {len(values)} values"
-        )
-    if chosen is not None and not _are_probabilities(values, chosen, explanation.probability):
-        raise FileError(
-            f"{place}.values must be probabilities that add up to 1, with that of class {chosen} "
-            f"as in {place}.probability"
-        )
-    if (chosen is None) != (explanation.class_stayed is None):
-        raise FileError(f"{place}.class_stayed must be null for a regression, and only then")
-    _check_class_names(explanation, place)
-    if explanation.network is not None:
-        _check_network(explanation, explanation.network, place)
-    target = target_of(explanation.task, explanation.ends, explanation.names)
-    if explanation.target != target:
-        raise FileError(
-            f"{place}.target is {brief(explanation.target)}, but by its ends and names it is "
-            f"{brief(target)}"
-        )
-
-
-def _are_probabilities(values: Sequence[float], chosen: int, said: float | None) -> bool:
-    of_class = values[chosen]
-    return abs(sum(values) - 1) <= _ROUNDING and said is not None and abs(of_class - said) < 1e-6
-
-
-def _check_network(explanation: Explanation, network: GraphicalModel, place: str) -> None:
-    if set(network.nodes) != {*explanation.nodes, explanation.target}:
-        raise FileError(
-            f"{place}.network is about {network.nodes}, but the selected nodes are "
-            f"{explanation.nodes} and the target is {brief(explanation.target)}"
-        )
-    chosen = explanation.settings.network
-    if chosen is not None and chosen.family != network.family:
-        raise FileError(
-            f"{place}.network is a {network.title}, but the settings have family={chosen.family!r}"
-        )
-    if network.variable(explanation.target).levels < 2:
-        raise FileError(f"{place}.network does not contain the target's prediction")
-
-
-def _check_class_names(explanation: Explanation, place: str) -> None:
-    names, output = explanation.settings.model.class_names, explanation.settings.model.output
-    classes = max(len(explanation.values), int(explanation.node_classes.max(initial=-1)) + 1)
-    needed = classes if output is None else output + 1
-    of_values = explanation.explained_class is None
-    if of_values and output is not None and len(explanation.values) != 1:
-        raise FileError(
-            f"{place}.values has {len(explanation.values)} values, but settings.output is one, "
-            f"{output}"
-        )
-    is_too_long = of_values and output is None and names is not None and len(names) > needed
-    if names is not None and (len(names) < needed or is_too_long):
-        raise FileError(f"{place}.settings.class_names has {len(names)} names, not {needed}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
 from math import isfinite
 from numbers import Integral
 from typing import Any
@@ -43,11 +44,16 @@ from ...structure import (
 
 __all__ = ["settings_from_dict", "settings_to_dict"]
 
-_MODEL = tuple(ModelConfig.__dataclass_fields__)
-_SAMPLING = tuple(SamplingConfig.__dataclass_fields__)
-_SIGNIFICANCE = tuple(SignificanceConfig.__dataclass_fields__)
-_SELECTION = tuple(SelectionConfig.__dataclass_fields__)
-_NETWORK = tuple(NetworkConfig.__dataclass_fields__)
+Maker = Callable[[str], Callable[..., Any] | None]
+"""Returns what creates a choice of a name, or None if the name is unknown."""
+
+_CONFIGS: dict[str, Any] = {
+    "model": ModelConfig,
+    "sampling": SamplingConfig,
+    "significance": SignificanceConfig,
+    "selection": SelectionConfig,
+    "network": NetworkConfig,
+}
 
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
@@ -89,38 +95,34 @@ def settings_from_dict(settings: Checked) -> Settings:
     Raises:
         FileError: an option is missing, unknown, or has a value that cannot be used.
     """
-    has_network = dict(settings.entries()).get("structure", settings).value is not None
-    network = _NETWORK if has_network else ("structure",)
-    fields = settings.fields(*_MODEL, *_SAMPLING, *_SIGNIFICANCE, *_SELECTION, *network)
+    names = {key: list(config.__dataclass_fields__) for key, config in _CONFIGS.items()}
+    if dict(settings.entries()).get("structure", settings).value is None:  # there is no network
+        names["network"] = ["structure"]
+    fields = settings.fields(*chain.from_iterable(names.values()))
     options = {name: each.plain() for name, each in fields.items() if name not in CHOICES}
     fields["features"].or_none(lambda listed: [each.whole_number() for each in listed.items()])
-    makers = {
+    makers: dict[str, Maker] = {
         **_MAKERS,
-        "perturbation": _perturbations(options["features"]),
-        "structure": _searches(options.get("family")),
+        "perturbation": partial(_perturbation, options["features"]),
+        "structure": partial(_search, options.get("family")),
     }
     for name in fields:
         if name == "parts":
             options[name] = _read_parts(fields[name])
         elif name in CHOICES:
             options[name] = fields[name].or_none(partial(_read, make=makers[name]))
-
-    def some(names: tuple[str, ...]) -> dict[str, Any]:
-        return {name: options[name] for name in names if name in options}
-
     try:
-        return Settings(
-            model=ModelConfig(**some(_MODEL)),
-            sampling=SamplingConfig(**some(_SAMPLING)),
-            significance=SignificanceConfig(**some(_SIGNIFICANCE)),
-            selection=SelectionConfig(**some(_SELECTION)),
-            network=NetworkConfig(**some(_NETWORK)) if options.get("structure") else None,
-        )
+        configs = {
+            key: _CONFIGS[key](**{name: options[name] for name in its})
+            for key, its in names.items()
+            if key != "network" or options["structure"] is not None
+        }
+        return Settings(**{"network": None, **configs})
     except InputError as error:
         raise FileError(f"{settings.place} cannot be used: {error}") from None
 
 
-def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> Any:
+def _read(choice: Checked, make: Maker) -> Any:
     """Return a choice from its name and parameters; a user-defined one has only its name."""
     parameters = dict(choice.entries())
     if "name" not in parameters:
@@ -150,27 +152,23 @@ def _read(choice: Checked, make: Callable[[str], Callable[..., Any] | None]) -> 
     return made
 
 
-def _perturbations(features: Any) -> Callable[[str], Callable[..., Any] | None]:
-    def make(name: str) -> Callable[..., Any] | None:
-        if name in WITH_RANDOM:
-            chosen = tuple(features) if isinstance(features, list) else None
-            return lambda: RandomWhereConstant(WITH_RANDOM[name], chosen)
-        return (lambda: PERTURBATIONS[name]) if name in PERTURBATIONS else None
-
-    return make
+def _perturbation(features: Any, name: str) -> Callable[..., Any] | None:
+    if name in WITH_RANDOM:
+        chosen = tuple(features) if isinstance(features, list) else None
+        return lambda: RandomWhereConstant(WITH_RANDOM[name], chosen)
+    return (lambda: PERTURBATIONS[name]) if name in PERTURBATIONS else None
 
 
-def _searches(family: Any) -> Callable[[str], Callable[..., Any] | None]:
-    """Return the function that creates a search of a family by its name."""
-
-    def make(name: str) -> Callable[..., Any] | None:
-        if family == "markov":
-            return type(MARKOV_SEARCHES[name]) if name in MARKOV_SEARCHES else None
-        if family == "dependency":
-            return (lambda: DEPENDENCY_SEARCHES[name]) if name in DEPENDENCY_SEARCHES else None
-        return _bayesian_search(name)
-
-    return make
+def _search(family: Any, name: str) -> Callable[..., Any] | None:
+    """Return the function that creates a search of a family."""
+    if family == "markov":
+        return type(MARKOV_SEARCHES[name]) if name in MARKOV_SEARCHES else None
+    if family == "dependency":
+        return (lambda: DEPENDENCY_SEARCHES[name]) if name in DEPENDENCY_SEARCHES else None
+    kind = type(SEARCHES.get(name))
+    if kind is NamedSearch:
+        return partial(NamedSearch, name)
+    return kind if name in SEARCHES else None
 
 
 def _score(name: str) -> Callable[..., Any]:
@@ -183,13 +181,6 @@ def _score(name: str) -> Callable[..., Any]:
         return kind(name=name, **parameters)
 
     return make
-
-
-def _bayesian_search(name: str) -> Callable[..., Any] | None:
-    kind = type(SEARCHES.get(name))
-    if kind is NamedSearch:
-        return partial(NamedSearch, name)
-    return kind if name in SEARCHES else None
 
 
 def _parts(name: str) -> Callable[..., Any] | None:
@@ -208,7 +199,7 @@ def _read_parts(parts: Checked) -> Any:
         raise FileError(f"{parts.place} cannot be used: {error}") from None
 
 
-_MAKERS: dict[str, Callable[[str], Callable[..., Any] | None]] = {
+_MAKERS: dict[str, Maker] = {
     "change": CHANGE_TYPES.get,
     "test": lambda name: (lambda: TESTS[name]) if name in TESTS else None,
     "score": _score,

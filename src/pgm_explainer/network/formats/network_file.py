@@ -39,8 +39,8 @@ def _to_json(network: GraphicalModel) -> str:
 
 
 def _from_json(document: bytes) -> GraphicalModel:
-    way_out = "save the network again"
-    return network_from_dict(Checked(parse_json(as_text(document), way_out), "network"))
+    hint = "save the network again"
+    return network_from_dict(Checked(parse_json(as_text(document), hint), "network"))
 
 
 _BIF = _Format(BayesianNetwork, network_to_bif, network_from_bif)

@@ -81,7 +81,7 @@ def _plain_table(table: ConditionalTable | NoisyOr | ConditionalTree) -> dict[st
         return {**parents, "probabilities": table.values.tolist(), "counts": table.counts.tolist()}
     if isinstance(table, ConditionalTree):
         splits = [[each.parent, list(each.states), each.yes, each.no] for each in table.splits]
-        leaves, counts = table.leaves.tolist(), table.leaf_counts.tolist()
+        leaves, counts = table.leaves.tolist(), table.counts.tolist()
         return {**parents, "tree": {"splits": splits, "leaves": leaves, "counts": counts}}
     learnt = {name: getattr(table, name) for name in _NOISY_OR_FIELDS}
     chances = [chance.tolist() for chance in table.chances]

@@ -31,7 +31,7 @@ __all__ = ["network_from_uai", "network_to_uai"]
 
 _NAMES = "# pgm_explainer "
 _PYAGRUM = "# nbr Nodes"
-_WAY_OUT = "delete the comment to read the network without names"
+_HINT = "delete the comment to read the network without names"
 _MOST_SCOPE = 64
 
 
@@ -97,7 +97,7 @@ def _named(text: str, sizes: list[int]) -> list[Variable]:
     found = re.search(f"^{_NAMES}(.*)$", text, re.MULTILINE)
     if found is None:
         return [Variable(f"x{at}", False, size) for at, size in enumerate(sizes)]
-    names = Checked(parse_json(found[1], _WAY_OUT), "the comment")
+    names = Checked(parse_json(found[1], _HINT), "the comment")
     variables = []
     for entry in names.items(len(sizes)):
         name, perturbable, levels = entry.items(3)
@@ -106,7 +106,7 @@ def _named(text: str, sizes: list[int]) -> list[Variable]:
             levels.refuse(f"at most {MOST_LEVELS}")
         variables.append(Variable(name.name(), perturbable.flag(), number))
     if [variable.cardinality for variable in variables] != sizes:
-        raise FileError(f"the comment has other numbers of states than the file; {_WAY_OUT}")
+        raise FileError(f"the comment has other numbers of states than the file; {_HINT}")
     return variables
 
 

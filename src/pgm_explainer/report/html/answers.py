@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...variables import VariableId
+from ..contents import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..effects import (
     Mention,
     Sentence,
@@ -33,10 +34,9 @@ from ..features import (
     feature_words,
     shown_features,
 )
-from ..measure import Measure, measure_of, percent, share_of
+from ..measure import Measure, measure_of, percent, share_of, with_minus_signs
 from ..names import label_of, variable_label
 from ..reason import Writer
-from ..text import MOST_PAIRS, PAIRS, effect_column_words, pair_rows
 from ..wording import part_label, part_mention, wording_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def network_effect(explanation: Explanation, name: VariableId) -> dict[str, str]
     return {
         "direction": each.direction,
         "evidence": evidence_note(each.direction, explanation),
-        "effect": _typeset(measure.signed(each.effect.effect))
+        "effect": with_minus_signs(measure.signed(each.effect.effect))
         + (" points" if measure.unit else ""),
     }
 
@@ -150,7 +150,7 @@ def features_part(explanation: Explanation) -> dict[str, Any] | None:
 
 def _feature_row(shown: ShownFeature, measure: Measure) -> list[Any]:
     node = label_of(shown.effect.node) + shown.target_note
-    return _cells(shown, measure, shown.feature, node, _typeset(shown.value))
+    return _cells(shown, measure, shown.feature, node, with_minus_signs(shown.value))
 
 
 def _column(measure: Measure) -> str:
@@ -165,7 +165,7 @@ def _bar(
     shown: ShownEffect | ShownFeature, measure: Measure, name: str, explanation: Explanation
 ) -> dict[str, Any]:
     effect = shown.effect
-    size, interval, *_ = map(_typeset, shown.numbers(measure))
+    size, interval, *_ = map(with_minus_signs, shown.numbers(measure))
     return {
         "key": node_key(shown.number),
         "name": name,
@@ -187,7 +187,7 @@ def _pairs(explanation: Explanation) -> dict[str, Any] | None:
     return {
         "title": PAIRS,
         "head": head,
-        "rows": [[name, *map(_typeset, numbers)] for name, *numbers in rows],
+        "rows": [[name, *map(with_minus_signs, numbers)] for name, *numbers in rows],
         "keys": keys,
     }
 
@@ -201,7 +201,14 @@ def _cells(shown: ShownEffect | ShownFeature, measure: Measure, *names: str) -> 
     """Return a row of a table of effects: its key, names and numbers, and what is significant."""
     effect, interval, *rest = shown.numbers(measure)
     found = "yes" if shown.effect.significant else ""
-    return [node_key(shown.number), *names, _typeset(effect), _typeset(interval), *rest, found]
+    return [
+        node_key(shown.number),
+        *names,
+        with_minus_signs(effect),
+        with_minus_signs(interval),
+        *rest,
+        found,
+    ]
 
 
 def dependence_part(explanation: Explanation) -> dict[str, Any]:
@@ -255,8 +262,3 @@ def _sentence(sentence: Sentence, name: Callable[[int], str]) -> list[Any]:
 
 def _sentences(sentences: Iterable[Sentence], explanation: Explanation) -> list[list[Any]]:
     return [_sentence(each, partial(part_mention, explanation)) for each in sentences]
-
-
-def _typeset(text: str) -> str:
-    """Replace hyphens by minus signs."""
-    return text.replace("-", "−")

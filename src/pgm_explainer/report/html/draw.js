@@ -9,15 +9,15 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /** An HTML element with attributes and children; strings become text nodes. */
 function element(tag, attributes = {}, ...children) {
-  return furnish(document.createElement(tag), attributes, children);
+  return withAttributes(document.createElement(tag), attributes, children);
 }
 
 /** An SVG element with attributes and children. */
 function shape(tag, attributes = {}, ...children) {
-  return furnish(document.createElementNS(SVG, tag), attributes, children);
+  return withAttributes(document.createElementNS(SVG, tag), attributes, children);
 }
 
-function furnish(node, attributes, children) {
+function withAttributes(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined) node.setAttribute(name, value);
   }

@@ -47,17 +47,17 @@ function possibleStates(words, variable) {
   return states.map((_, state) => said.every((fact) => fact.states.includes(state)));
 }
 
-function nothingKnown() {
+function hasNoEvidence() {
   return shown.evidence.every(({ features, prediction }) => !features && !prediction);
 }
 
 /** Add a fact as evidence, or remove it if it is set. */
 function toggle(variable, word) {
   const { about } = factOf(factsOf(variable), word);
-  state(variable, about, shown.evidence[variable][about] === word ? null : word);
+  setEvidence(variable, about, shown.evidence[variable][about] === word ? null : word);
 }
 
-function state(variable, about, word) {
+function setEvidence(variable, about, word) {
   shown.history.push(structuredClone(shown.evidence));
   shown.evidence[variable][about] = word;
   repaint();
@@ -69,7 +69,7 @@ function undo() {
 }
 
 function reset() {
-  if (!nothingKnown()) shown.history.push(shown.evidence);
+  if (!hasNoEvidence()) shown.history.push(shown.evidence);
   shown.evidence = shown.evidence.map(() => ({ features: null, prediction: null }));
   repaint();
 }

@@ -8,11 +8,11 @@
 
 const SIDES = [[0, 1], [0, -1], [1, 0], [-1, 0], [1, 1], [-1, 1], [1, -1], [-1, -1]];
 const NAME = { size: 12, gap: 3, line: 1.15, largest: 1.7, along: 40 };
-const pen = document.createElement("canvas").getContext("2d");
+const measuring = document.createElement("canvas").getContext("2d");
 
 function textWidth(text, size, weight) {
-  pen.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
-  return pen.measureText(text).width;
+  measuring.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return measuring.measureText(text).width;
 }
 
 /** How much larger text must be drawn to be read in a drawing that is scaled down. */

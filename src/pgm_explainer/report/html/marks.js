@@ -10,11 +10,7 @@ function drawPartEdge(edge, places, directed, variable) {
   const path = edgePath(...edge.ends.map((end) => places[end]), directed);
   const width = edge.direction
     ? EDGE.thinnest + (EDGE.widest - EDGE.thinnest) * edge.strength : EDGE.weak;
-  const line = (kind, wide) => {
-    const drawn = shape("path", { d: path, class: kind });
-    drawn.style.strokeWidth = `${wide}px`;
-    return drawn;
-  };
+  const line = (kind, wide) => stroke(path, kind, wide);
   const group = shape("g", { class: "node part", "data-key": edge.key });
   group.append(shape("title", {}, `${edge.name}: ${edge.about}`), line("hit", EDGE.hit));
   group.append(line("part-halo", width + 2 * EDGE.casing));
@@ -23,6 +19,13 @@ function drawPartEdge(edge, places, directed, variable) {
   if (directed) group.append(arrowTip(edge.ends.map((end) => places[end]), edge.direction, width));
   if (variable >= 0) makeButton(group, variable);
   return { group };
+}
+
+/** A path with a line of this width. */
+function stroke(d, kind, width) {
+  const drawn = shape("path", { d, class: kind });
+  drawn.style.strokeWidth = `${width}px`;
+  return drawn;
 }
 
 /** A line between two places; bent if edges have directions, so that opposites do not overlap. */
@@ -55,11 +58,7 @@ function drawGroup(part, places, edges, variable, name) {
     .map(([u, v]) => `M${places[u][0]} ${places[u][1]}L${places[v][0]} ${places[v][1]}`);
   const path = [...dots, ...lines].join("");
   const border = part.direction ? 3 + 5 * part.strength : 2;
-  const layer = (kind, wide) => {
-    const drawn = shape("path", { d: path, class: `blob ${kind}` });
-    drawn.style.strokeWidth = `${wide}px`;
-    return drawn;
-  };
+  const layer = (kind, wide) => stroke(path, `blob ${kind}`, wide);
   const group = shape("g", { class: "node part", "data-key": part.key });
   group.append(shape("title", {}, `${part.name}: ${part.about}`));
   group.append(layer("part-halo", BLOB + border + 2 * EDGE.casing));

@@ -20,7 +20,7 @@ function drawNetwork(network, kinds) {
   const svg = canvas(right - left, bottom, `The ${network.title}`);
   const top = firstApart(network) ? -6 : -30;
   svg.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
-  svg.style.minWidth = `${SMALLEST * (right - left)}px`; // beyond that it scrolls
+  svg.style.minWidth = `${SMALLEST * (right - left)}px`; // a narrower page scrolls
   for (const arrow of routeArrows(network, boxes)) svg.append(drawArrow(arrow, network));
   const cards = network.variables.map((variable, at) => {
     const parts = kinds[variable.kind].facts.filter((fact) => fact.part);
@@ -63,8 +63,8 @@ function placeCards(network, kinds) {
 
 /** The first layer of variables without any arrow, which come last; Infinity if there is none. */
 function firstApart({ variables, arrows }) {
-  const tied = new Set(arrows.flatMap(([parent, child]) => [parent, child]));
-  const layers = variables.filter((_, at) => !tied.has(at)).map(({ layer }) => layer);
+  const connected = new Set(arrows.flatMap(([parent, child]) => [parent, child]));
+  const layers = variables.filter((_, at) => !connected.has(at)).map(({ layer }) => layer);
   return Math.min(Infinity, ...layers);
 }
 
@@ -138,7 +138,7 @@ function drawConfidence(shaft, points, share) {
   shaft.style.strokeWidth = `${0.6 + 2.4 * number}px`;
   const passing = points.length > 2 ? points.slice(1, 3) : points; // layers are passed apart
   const [[x, y], [toX, toY]] = passing;
-  const place = { x: (x + toX) / 2, y: (y + toY) / 2 + 4, class: "sure" };
+  const place = { x: (x + toX) / 2, y: (y + toY) / 2 + 4, class: "confidence" };
   return [shape("text", place, text)];
 }
 

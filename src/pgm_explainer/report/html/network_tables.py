@@ -19,9 +19,7 @@ from ...network import (
     MarkovNetwork,
     NoisyOr,
 )
-from ..names import variable_label
-from ..noisy_or import NOISY_OR, noisy_or_chances
-from ..tree_words import leaf_words
+from ..table_words import NOISY_OR, leaf_words, noisy_or_chances
 
 if TYPE_CHECKING:
     from ...explanation import Explanation
@@ -138,16 +136,8 @@ def _short(values: Any) -> list[float]:
 
 def _leaves(tree: ConditionalTree, explanation: Explanation) -> list[list[Any]]:
     """Return the leaves of a tree: the condition in words, the samples, the probabilities."""
-
-    def name(parent: Any) -> str:
-        return variable_label(explanation, parent.id)
-
-    return [
-        [words, int(counts.sum()), *_short(leaf)]
-        for words, leaf, counts in zip(
-            leaf_words(tree, name), tree.leaves, tree.leaf_counts, strict=True
-        )
-    ]
+    leaves = zip(leaf_words(explanation, tree), tree.leaves, tree.counts, strict=True)
+    return [[words, int(counts.sum()), *_short(leaf)] for words, leaf, counts in leaves]
 
 
 def _rows(table: ConditionalTable) -> list[list[float]]:

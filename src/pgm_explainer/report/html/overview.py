@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ..names import printable
 from ..overview_text import Listing, facts, listings, shown
 from .page import page_script
-from .parts import as_data, policy, read_part
+from .parts import as_data, plain_page, policy, read_part, section, table
 
 if TYPE_CHECKING:
     from ...dataset.overview import Overview
     from ...dataset.targets_table import Pages, TargetRow
 
 __all__ = ["overview_page"]
-
 
 _FILTERS = {
     "class": ("class", {"": "any class"}),
@@ -47,31 +46,23 @@ def overview_page(
         targets: the rows of the table; without any, the page has no table and no script.
         pages: where the explanations of the targets are shown.
     """
-    title = f"Explanations in {overview.folder}"
-    done = _table(("", ""), (map(escape, each) for each in facts(overview)))
+    title = escape(f"Explanations in {overview.folder}")
+    summary = table([], (map(escape, each) for each in facts(overview)))
     style = read_part("theme.css") + read_part("overview.css")
     script = read_part("overview.js") if targets else None
     # The policy of this page applies to an embedded page too.
     inner = page_script() if pages is not None and pages.embedded else None
     allowed = policy(style, script, *([] if inner is None else inner))
     parts = [
-        f"<header>\n<h1>{escape(title)}</h1>\n{_lead(overview, pages)}\n</header>",
+        f"<header>\n<h1>{title}</h1>\n{_lead(overview, pages)}\n</header>",
         *(_listing(each) for each in listings(overview) if each.signed),
         _targets(overview, targets) if targets else "",
-        _section("Summary", done),
+        section("Summary", summary),
         *(_listing(each) for each in listings(overview) if not each.signed),
         _shared(overview),
     ]
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{allowed}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(filter(None, parts))
-        + "\n</main>\n"
-        + _scripts(overview, targets, pages, script)
-        + "</body>\n</html>\n"
-    )
+    scripts = _scripts(overview, targets, pages, script)
+    return plain_page(title, filter(None, parts), style, allowed, end=scripts)
 
 
 def _targets(overview: Overview, targets: Sequence[TargetRow]) -> str:
@@ -102,7 +93,7 @@ def _targets(overview: Overview, targets: Sequence[TargetRow]) -> str:
     what = "the probability of the class" if overview.in_points else "the value"
     done, listed = overview.explained + overview.failed, len(targets)
     note = f"<p>Only the first {listed:,} of {done:,} are listed.</p>" if listed < done else ""
-    return _section(
+    return section(
         "Targets",
         '<div class="search"><input id="search" type="search" placeholder="Search" '
         f'aria-label="Search targets, classes and causes">{selects}</div>'
@@ -197,10 +188,6 @@ def _lead(overview: Overview, pages: Pages | None) -> str:
     return f'<p class="lead">{said}. {how}</p>'
 
 
-def _section(title: str, content: str) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{content}\n</section>"
-
-
 def _listing(listing: Listing) -> str:
     most = max(each.predictions for each in listing.entries)
     rows = (
@@ -216,8 +203,8 @@ def _listing(listing: Listing) -> str:
         f'<th scope="col" class="number">{escape(listing.measure)}</th>'
     )
     body = "\n".join(rows)
-    return _section(
-        listing.title,
+    return section(
+        escape(listing.title),
         f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>",
     )
 
@@ -229,13 +216,5 @@ def _shared(overview: Overview) -> str:
         [f"{len(each.targets):,}", escape(shown(each.nodes)), escape(shown(each.targets))]
         for each in overview.shared
     )
-    table = _table(("number of targets", "explained by", "targets"), rows)
-    return _section("Explanations shared by several targets", table)
-
-
-def _table(names: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table of cells that are escaped already."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
-    head = f"<thead><tr>{head}</tr></thead>\n" if any(names) else ""
-    body = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table>\n{head}<tbody>\n{body}\n</tbody>\n</table>"
+    head = ("number of targets", "explained by", "targets")
+    return section("Explanations shared by several targets", table(head, rows))

@@ -23,7 +23,7 @@ function show(at) {
   $("kept").textContent = explanation.kept;
   $("lead").replaceChildren(...explanation.lead.map((each) =>
     element("p", {}, ...sentence(each))));
-  $("meaning").textContent = data.makings[explanation.making].meaning;
+  $("meaning").textContent = data.setups[explanation.setup].meaning;
   $("warnings").replaceChildren(
     ...explanation.warnings.map((text) => element("li", {}, `Warning: ${text}.`)),
   );
@@ -48,7 +48,7 @@ function drawAll(explanation) {
   shown.drawings = [around];
   for (const id of ["hero", "informative-panel"]) $(id).hidden = !network;
   $("network-title").textContent = network ? network.title : "Network";
-  $("network-legend").textContent = network ? [network.legend, ...network.sure].join(" ") : "";
+  $("network-legend").textContent = network ? [network.legend, ...network.confidence].join(" ") : "";
   $("tables").firstElementChild.textContent = network ? network.tables : "Tables";
   const cards = network && drawNetwork(network, data.kinds);
   if (cards) shown.drawings.push(cards);
@@ -79,7 +79,7 @@ function heightOf(...ids) {
 function renewDetails(explanation) {
   const makers = {
     effects: effectsDetails, "all-features": featuresDetails, ranking: rankingDetails,
-    tables: tablesDetails, words: wordsDetails, making: makingDetails,
+    tables: tablesDetails, words: wordsDetails, setup: setupDetails,
   };
   for (const [id, make] of Object.entries(makers)) {
     const fill = () => $(id).lastElementChild.replaceChildren(...make(explanation, data));
@@ -99,7 +99,7 @@ function repaint() {
 }
 
 /** Highlight everything that represents the same nodes. */
-function light(event) {
+function highlight(event) {
   const keys = event.target.closest?.("[data-key]")?.dataset.key.split(" ") ?? [];
   for (const lit of document.querySelectorAll(".lit")) lit.classList.remove("lit");
   if (event.type === "pointerout" || event.type === "focusout") return;
@@ -155,7 +155,7 @@ for (const id of ["picture", "network"]) {
   $(id).onkeydown = onDrawingKey;
 }
 for (const type of ["pointerover", "pointerout", "focusin", "focusout"]) {
-  document.addEventListener(type, light);
+  document.addEventListener(type, highlight);
 }
 if (entries.length) {
   const nouns = new Set(data.explanations.map(({ noun }) => noun));

@@ -12,9 +12,10 @@ from ...arrays import as_list
 from ...errors import InputError
 from ...limits import brief
 from ...storage.files import PathLike, write_text
+from ..contents import CHANGES, DEPENDS
+from ..features import FEATURES
 from ..shown import is_explanation
 from ..templates import templates_for
-from ..text import CHANGES, DEPENDS, FEATURES
 from .parts import as_data, policy, read_part
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def to_html(
     Args:
         explanations: one explanation, or several, which the page lists with search and sort.
         path: the file to write, which is returned. Without it, the page is returned as text.
-        audience: ``"manager"`` or ``"engineer"``, for whom the reason on the page is written.
+        audience: ``"manager"`` or ``"engineer"``, the readers of the reason on the page.
         templates: sentences that replace the built-in ones of the reason and the title, by name, as
             in :meth:`pgm_explainer.Explanation.reason`. The other words of the page are not
             replaced.

@@ -13,7 +13,7 @@ const ENOUGH_SAMPLES = 20;
 
 function paintHero({ possible, likelihood, holds }) {
   const { prior } = shown;
-  const something = !nothingKnown();
+  const something = !hasNoEvidence();
   const points = 100 * (holds - prior);
   $("holds").textContent = possible ? percent(holds) : "–";
   $("holds").dataset.probability = holds;
@@ -39,7 +39,7 @@ function paintHero({ possible, likelihood, holds }) {
 }
 
 function numSamples() {
-  return Number(data.makings[shown.explanation.making].settings.num_samples);
+  return Number(data.setups[shown.explanation.setup].settings.num_samples);
 }
 
 /** How often the evidence occurs among the samples, according to the network. */
@@ -149,7 +149,7 @@ function choices(variable, about) {
   const options = [null, ...words.map(({ word }) => word)].map((word) => {
     const input = element("input", { type: "radio", name: about, value: word ?? "" });
     input.checked = shown.evidence[variable][about] === word;
-    input.onchange = () => state(variable, about, word);
+    input.onchange = () => setEvidence(variable, about, word);
     const chance = element("small", { "data-word": word ?? "" });
     const text = word === "perturbed" && means ? `${word} (${means})` : word ?? "unknown";
     return element("label", {}, input, element("span", {}, text, chance));

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...variables import VariableId
 from ..effects import ShownEffect
-from ..measure import measure_of
+from ..measure import measure_of, with_minus_signs
 from ..strip import strip_of
 from ..surroundings import DrawnEdge, DrawnGroup, Surroundings
 from ..wording import part_label, wording_for, wording_of
@@ -52,7 +52,8 @@ def _about(explanation: Explanation, effect: ShownEffect | None) -> str:
     if effect is None or not effect.effect.significant:
         return "no significant effect"
     measure = measure_of(explanation)
-    return f"effect {measure.with_unit(measure.signed(effect.effect.effect))}".replace("-", "−")
+    size = with_minus_signs(measure.signed(effect.effect.effect))
+    return f"effect {measure.with_unit(size)}"
 
 
 def parts_legend(view: Surroundings) -> Iterator[tuple[str, bool]]:
@@ -82,7 +83,7 @@ def strip_part(explanation: Explanation) -> dict[str, Any]:
             "name": part_label(explanation, each.number),
             "direction": each.direction,
             "strength": round(abs(each.effect.effect) / largest, 3) if each.direction else 0.0,
-            "text": measure.signed(each.effect.effect).replace("-", "−"),
+            "text": with_minus_signs(measure.signed(each.effect.effect)),
             "about": _about(explanation, each),
             "explaining": each.number in selected,
         }

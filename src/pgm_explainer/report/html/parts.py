@@ -1,19 +1,62 @@
-"""Parts of the pages: files in this folder, and the content security policy."""
+"""Parts of the pages: files in this folder, HTML elements, and the content security policy."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-__all__ = ["as_data", "policy", "read_part"]
+__all__ = ["as_data", "plain_page", "policy", "read_part", "section", "table"]
 
 
 def read_part(name: str) -> str:
     """Return the text of a style sheet, script or template."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def plain_page(
+    title: str, content: Iterable[str], style: str, policy: str, *, end: str = "", lang: str = "en"
+) -> str:
+    """Return a page of plain HTML; all texts are escaped already.
+
+    Args:
+        title: the title of the page.
+        content: the elements of the page.
+        style: the style sheet.
+        policy: the content security policy.
+        end: elements after the content, such as scripts.
+        lang: the language of the page.
+    """
+    return (
+        f'<!doctype html>\n<html lang="{lang}">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(content)
+        + f"\n</main>\n{end}</body>\n</html>\n"
+    )
+
+
+def section(title: str, content: str) -> str:
+    """Return a section with a title; both are escaped already."""
+    return f"<section>\n<h2>{title}</h2>\n{content}\n</section>"
+
+
+def table(head: Sequence[str], rows: Iterable[Iterable[str]], kind: str = "") -> str:
+    """Return a table of cells that are escaped already.
+
+    Args:
+        head: the header; empty for a table without one.
+        rows: the cells of each row.
+        kind: the class of the element, if any.
+    """
+    heads = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    header = f"<thead><tr>{heads}</tr></thead>\n" if heads else ""
+    body = "\n".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    of_kind = f' class="{kind}"' if kind else ""
+    return f"<table{of_kind}>\n{header}<tbody>\n{body}\n</tbody>\n</table>"
 
 
 def as_data(payload: object) -> str:

@@ -12,6 +12,7 @@ from ...choices import Description
 from ...network import GraphicalModel
 from ...sampling import Variable
 from ..colours import ink_on
+from ..contents import edge_words
 from ..document import report_title
 from ..layers import drawn_dag, layer_dag, tips_of
 from ..names import class_label, label_of, printable, value_labels, variable_label
@@ -19,7 +20,7 @@ from ..reason import Writer
 from ..strip import is_strip
 from ..surroundings import Surroundings
 from ..terms import describe_held, describe_kept, describe_perturbed
-from ..text import describe, edge_words
+from ..text import describe
 from ..wording import wording_of
 from .answers import (
     dependence_part,
@@ -54,7 +55,7 @@ def page_payload(
 
     Args:
         explanations: what the page shows.
-        audience: for whom the title and the reason are written.
+        audience: the readers of the title and the reason.
         templates: sentences that replace the built-in ones in these.
     """
     shared = _Shared(audience, templates)
@@ -62,7 +63,7 @@ def page_payload(
     return {
         "explanations": shown,
         "kinds": [_kind(each) for each in shared.kinds],
-        "makings": shared.makings,
+        "setups": shared.setups,
         "phrases": {"raises": "raises it by {} points", "lowers": "lowers it by {} points"},
     }
 
@@ -74,7 +75,7 @@ class _Shared:
     audience: str = "manager"
     templates: Mapping[str, str] | None = None
     kinds: list[Variable] = field(default_factory=list)
-    makings: list[dict[str, Any]] = field(default_factory=list)
+    setups: list[dict[str, Any]] = field(default_factory=list)
 
     def kind(self, variable: Variable) -> int:
         return _position(Variable("", variable.perturbable, variable.levels), self.kinds)
@@ -111,7 +112,7 @@ def _explanation(explanation: Explanation, shared: _Shared) -> dict[str, Any]:
         "features": features_part(explanation),
         "words": describe(explanation),
         "warnings": list(explanation.warnings),
-        "making": _position(_making(explanation), shared.makings),
+        "setup": _position(_setup(explanation), shared.setups),
         "ranking": dependence_part(explanation),
         "picture": _picture(explanation),
         "network": None if network is None else _network(explanation, network, shared),
@@ -133,7 +134,7 @@ def _answer(explanation: Explanation) -> list[list[Any]]:
     return [[label, number(score)] for label, score in zip(labels, explanation.values, strict=True)]
 
 
-def _making(explanation: Explanation) -> dict[str, Any]:
+def _setup(explanation: Explanation) -> dict[str, Any]:
     """Return the settings that are not None as text, their meaning, and the versions."""
     chosen = explanation.settings.options().items()
     return {
@@ -270,7 +271,7 @@ def _network(explanation: Explanation, network: GraphicalModel, shared: _Shared)
             ]
             for edge in dag.edges
         ],
-        "sure": list(edge_words(explanation)),
+        "confidence": list(edge_words(explanation)),
         "factorisation": network.factorisation,
         **joint_part(network),
     }

@@ -117,8 +117,8 @@ function wordsDetails({ words }) {
   return [element("pre", { tabindex: 0 }, words)];
 }
 
-function makingDetails(explanation, { makings }) {
-  const { settings, versions, rule } = makings[explanation.making];
+function setupDetails(explanation, { setups }) {
+  const { settings, versions, rule } = setups[explanation.setup];
   const answer = explanation.answer.map(([name, score]) => [name, fixed(score, 4)]);
   const made = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [

@@ -36,15 +36,10 @@ if TYPE_CHECKING:
     from ...explanation import Explanation, FeatureEffects
 
 __all__ = [
-    "draw_effects",
-    "draw_features",
     "draw_neighbourhood",
     "draw_network",
-    "draw_ranking",
-    "draw_strip",
     "draw_superpixels",
     "plot_explanation",
-    "plot_features",
     "plot_superpixels",
 ]
 
@@ -85,25 +80,10 @@ def plot_explanation(explanation: Explanation, kind: str = "both", **options: An
         return draw(explanation, **options)
 
 
-def plot_features(
-    features: FeatureEffects, *, explanation: Explanation | None = None, **options: Any
-) -> Figure:
-    """Draw the effects of single features, with the options of a plot of this kind.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer import PGMExplainer
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
-        >>> edges = np.array(path.nonzero())
-        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
-        >>> from pgm_explainer.report.plots import plot_features
-        >>> features = explainer.explain(1, with_features=True).features
-        >>> len(plot_features(features).axes)
-        1
-    """
+def plot_features(features: FeatureEffects, **options: Any) -> Figure:
+    """Draw the effects of single features, with the options of a plot of this kind."""
     with _styled("features", options):
-        return _draw_features(features, explanation=explanation, **options)
+        return _draw_features(features, **options)
 
 
 @contextmanager

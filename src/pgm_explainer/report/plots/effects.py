@@ -23,7 +23,7 @@ from .style import (
     points,
     rows_size,
     rows_that_fit,
-    say,
+    show_message,
     title_rows,
 )
 
@@ -43,26 +43,11 @@ def effects_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[f
 
 
 def draw_effects(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
-    """Draw the strongest effects, in the unit of the text, and always the target's own.
-
-    Examples:
-        >>> import numpy as np
-        >>> from matplotlib.figure import Figure
-        >>> from pgm_explainer import PGMExplainer
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
-        >>> edges = np.array(path.nonzero())
-        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
-        >>> axes = Figure().subplots()
-        >>> from pgm_explainer.report.plots import draw_effects
-        >>> draw_effects(explainer.explain(1), axes)
-        >>> len(axes.patches) > 0
-        True
-    """
+    """Draw the strongest effects, in the unit of the text, and always the target's own."""
     measure, words = measure_of(explanation), wording_of(explanation.settings)
     shown = _chosen(explanation, min(max_shown, rows_that_fit(axes)))
     if not shown:
-        say(axes, f"There are no {words.plural} to perturb.")
+        show_message(axes, f"There are no {words.plural} to perturb.")
         finish(axes, f"Effect of perturbing each {words.noun}")
         return
     _draw_bars(axes, shown, [_name(explanation, each) for each in shown], measure)
@@ -89,20 +74,6 @@ def draw_features(
 
     Args:
         explanation: the explanation that they belong to, for its unit and its names.
-
-    Examples:
-        >>> import numpy as np
-        >>> from matplotlib.figure import Figure
-        >>> from pgm_explainer import PGMExplainer
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
-        >>> edges = np.array(path.nonzero())
-        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
-        >>> axes = Figure().subplots()
-        >>> from pgm_explainer.report.plots import draw_features
-        >>> draw_features(explainer.explain(1, with_features=True).features, axes)
-        >>> len(axes.patches) > 0
-        True
     """
     most = min(max_shown, rows_that_fit(axes))
     shown = shown_features(features, significant=False, most=most)
@@ -111,7 +82,7 @@ def draw_features(
     )
     title = f"Effect of perturbing single features on {_prediction(explanation)}"
     if not shown:
-        say(axes, "There are no features that a perturbation changes.")
+        show_message(axes, "There are no features that a perturbation changes.")
         finish(axes, title)
         return
     _draw_bars(axes, shown, [_feature_name(each) for each in shown], measure)

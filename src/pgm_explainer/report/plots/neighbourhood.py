@@ -11,8 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 from numpy.typing import NDArray
 
-from ..colours import FALLS, GREY, INK, RISES, UNCLEAR, ink_on
-from ..effects import ShownEffect
+from ..colours import BAR_COLOURS, GREY, INK, ink_on
 from ..measure import measure_of
 from ..names import class_label, label_of, printable, shorten, width
 from ..surroundings import NUM_SHAPES, Surroundings
@@ -35,7 +34,6 @@ _MARK, _STRONGEST = 20.0, 30.0
 _TOUCHED = 13.0
 """The minimum size of a node at the end of an edge with an effect."""
 _MOST_NAMED = 40
-_DIRECTIONS = {"falls": FALLS, "rises": RISES, "both": UNCLEAR}
 _FULL, _LEAST = 4.8, 0.45
 """Marks shrink in plots whose shorter side is less than this many inches, down to this share."""
 _OUTLINE = 3.4
@@ -95,11 +93,9 @@ def draw_neighbourhood(
     draw_groups(axes, view, scale)
     _draw_edges(axes, view, sizes)
     draw_part_edges(axes, view, scale)
-    found = view.effects
-    _draw_nodes(axes, view, found, sizes, scale)
-    entries = _legend_entries(view, found)
+    _draw_nodes(axes, view, sizes, scale)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0)}
-    legend(axes, entries, ncols=3, frameon=False, **place)
+    legend(axes, _legend_entries(view), ncols=3, frameon=False, **place)
     finish(axes, _title(view))
     written = _label_nodes(axes, view, sizes, scale, atoms)
     if written.left_out:
@@ -122,20 +118,16 @@ def _title(view: Surroundings, unnamed: int = 0) -> str:
     return f"Around the prediction (in the network: {parts}{missing})"
 
 
-Found = dict[int, ShownEffect]
-"""The significant effects by node number."""
-
-
-def _direction(view: Surroundings, at: int, found: Found) -> str | None:
+def _effect_colour(view: Surroundings, at: int) -> str | None:
     """Return the colour of a node's effect, if it is significant."""
-    effect = found.get(int(view.nodes[at]))
-    return _DIRECTIONS.get(effect.direction) if effect is not None else None
+    effect = view.effects.get(int(view.nodes[at]))
+    return None if effect is None else BAR_COLOURS[effect.direction]
 
 
-def _fill(view: Surroundings, at: int, found: Found) -> str:
+def _fill(view: Surroundings, at: int) -> str:
     if view.classes:
         return view.colour(at) or GREY
-    return (_direction(view, at, found) or "white") if view.is_marked[at] else GREY
+    return (_effect_colour(view, at) or "white") if view.is_marked[at] else GREY
 
 
 def _draw_edges(axes: Axes, view: Surroundings, sizes: Sizes) -> None:
@@ -165,15 +157,15 @@ def _draw_head(axes: Axes, start: Any, end: Any, size: float, dark: bool) -> Non
     axes.add_patch(FancyArrowPatch(tuple(start), tuple(end), zorder=1.5, **style))
 
 
-def _draw_nodes(axes: Axes, view: Surroundings, found: Found, sizes: Sizes, scale: float) -> None:
+def _draw_nodes(axes: Axes, view: Surroundings, sizes: Sizes, scale: float) -> None:
     line = max(scale, _THIN)
     for at, ((x, y), marked) in enumerate(zip(view.at, view.is_marked, strict=True)):
-        outline = _direction(view, at, found) if marked and view.classes else None
+        outline = _effect_colour(view, at) if marked and view.classes else None
         axes.scatter(
             x,
             y,
             s=sizes[at] ** 2,
-            color=_fill(view, at, found),
+            color=_fill(view, at),
             marker="s" if view.is_target[at] else SHAPES[view.shape(at)],
             edgecolors=outline or INK,
             linewidths=(line * (_OUTLINE if outline else 2.0)) if marked else 0.4,
@@ -194,10 +186,10 @@ def _sizes(view: Surroundings, scale: float) -> Sizes:
     return np.asarray(np.where(view.is_marked, marked, others) * scale)
 
 
-def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]]:
+def _legend_entries(view: Surroundings) -> list[tuple[Artist, str]]:
     """Return the marks, then the classes with their names."""
     measure = measure_of(view.explanation)
-    colours = {_direction(view, at, found) for at in np.flatnonzero(view.is_marked).tolist()}
+    colours = {_effect_colour(view, at) for at in np.flatnonzero(view.is_marked).tolist()}
     entries: list[tuple[Artist, str]] = []
     ends = view.explanation.ends.tolist()
     if view.is_target.any():
@@ -211,7 +203,7 @@ def _legend_entries(view: Surroundings, found: Found) -> list[tuple[Artist, str]
     elif view.is_explaining.any():
         entries.append((_mark("white", "o", 9, 2), "node of the network"))
     entries += part_entries(view, measure)
-    for colour, text in ((_DIRECTIONS[kind], said) for kind, said in measure.directions.items()):
+    for colour, text in ((BAR_COLOURS[kind], said) for kind, said in measure.directions.items()):
         if any(text == said for _, said in entries):
             continue
         if colour in colours and view.classes:
@@ -253,7 +245,7 @@ def _label_nodes(
     for at in order:
         if inside:
             x, y = view.at[at]
-            fill = _fill(view, at, view.effects)
+            fill = _fill(view, at)
             ink = "black" if fill == "white" else ink_on(fill)
             size = points(8 if view.is_marked[at] else 6.5)
             write(axes, x, y, names[at], size=size, color=ink, **_BOLD)

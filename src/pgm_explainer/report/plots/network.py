@@ -15,7 +15,7 @@ from ..colours import CHANGED, INK, KEPT, VERMILLION
 from ..facts import own_chance
 from ..layers import Point, Route, place_network
 from ..names import shorten, variable_label
-from .style import finish, fits, inches, points, say, wrapped, write
+from .style import finish, fits, inches, points, show_message, wrapped, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     network = explanation.network
     if network is None:
         why = "the prediction never changed" if explanation.held == 1 else "structure is None"
-        say(axes, f"There is no network:\n{why}.")
+        show_message(axes, f"There is no network:\n{why}.")
         finish(axes, "Network")
         return
     at, routes = place_network(network)
@@ -85,9 +85,9 @@ def draw_network(explanation: Explanation, axes: Axes) -> None:
     width, height = inches(axes)
     across, down = high - low
     scale = min(1.0, width / (_ACROSS * across)), min(1.0, height / (_DOWN * down + 0.5))
-    sure = explanation.edge_confidence
+    confidence = explanation.edge_confidence
     for route in routes:
-        share = None if sure is None else sure.share(*route.ends)
+        share = None if confidence is None else confidence.share(*route.ends)
         axes.add_patch(_arrow(route, min(scale), share))
         if share is not None:
             _label(axes, route, f"{share:.0%}", scale)

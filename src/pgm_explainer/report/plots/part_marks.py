@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Patch
 from matplotlib.transforms import ScaledTranslation
 
-from ..colours import FALLS, GREY, INK, RISES, UNCLEAR
+from ..colours import BAR_COLOURS, FALLS, GREY, INK, RISES
 from ..effects import ShownEffect
 from ..measure import Measure
 from ..names import shorten
@@ -56,10 +56,10 @@ def _line(effect: ShownEffect | None, scale: float = 1.0) -> tuple[str, Any, flo
     """Return the colour, dashes and width of an edge."""
     if effect is None:
         return GREY, "-", _WEAK
-    colour = {"falls": FALLS, "rises": RISES}.get(effect.direction, UNCLEAR)
     dashes = (0, (1.6, 0.7)) if effect.direction == "rises" else "-"
     widest = max(2.5, _WIDEST * scale**2)
-    return colour, dashes, _THINNEST + (widest - _THINNEST) * effect.effect.strength
+    width = _THINNEST + (widest - _THINNEST) * effect.effect.strength
+    return BAR_COLOURS[effect.direction], dashes, width
 
 
 def _draw_line(

@@ -22,7 +22,7 @@ from .style import (
     points,
     rows_size,
     rows_that_fit,
-    say,
+    show_message,
     title_rows,
     write,
 )
@@ -51,26 +51,13 @@ def ranking_size(explanation: Explanation, *, max_shown: int = _MOST) -> tuple[f
 
 
 def draw_ranking(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST) -> None:
-    """Draw -log10 p of the highest-ranked candidates, with Cramér's V of each.
-
-    Examples:
-        >>> import numpy as np
-        >>> from matplotlib.figure import Figure
-        >>> from pgm_explainer import PGMExplainer
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
-        >>> edges = np.array(path.nonzero())
-        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
-        >>> axes = Figure().subplots()
-        >>> from pgm_explainer.report.plots import draw_ranking
-        >>> draw_ranking(explainer.explain(1), axes)
-        >>> len(axes.patches) > 0
-        True
-    """
+    """Draw -log10 p of the highest-ranked candidates, with Cramér's V of each."""
     ranking, words = explanation.ranking, wording_of(explanation.settings)
     if not len(ranking):
         other = f"no {'other ' if words.noun == 'node' else ''}{words.noun}"
-        say(axes, f"There are no {words.plural} to rank:\n{other} can influence the target.")
+        show_message(
+            axes, f"There are no {words.plural} to rank:\n{other} can influence the target."
+        )
         finish(axes, f"How strongly the prediction depends on each {words.noun}")
         return
     shown = range(min(max_shown, rows_that_fit(axes), len(ranking)))

@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Rectangle
 
 from ..colours import FALLS, INK, RISES, UNCLEAR
-from ..measure import Measure, measure_of
+from ..measure import Measure, measure_of, with_minus_signs
 from ..names import shorten
 from ..strip import Strip, strip_of
 from ..wording import wording_of
@@ -52,22 +52,6 @@ def draw_strip(explanation: Explanation, axes: Axes, *, max_shown: int = _MOST_C
 
     Parts of the network have a thick outline. Of many nodes, steps or features, those with the
     strongest effects are drawn, at most ``max_shown`` columns.
-
-    Examples:
-        >>> import numpy as np
-        >>> from matplotlib.figure import Figure
-        >>> from pgm_explainer import PGMExplainer
-        >>> from pgm_explainer.report.plots import draw_strip
-        >>> x = np.zeros((3, 4, 1))  # nodes, steps, features
-        >>> x[:, 2] = [[5.0], [1.0], [3.0]]
-        >>> def model(x):  # reads step 2
-        ...     return np.stack([x[:, :, 2, 0], 2 + 0 * x[:, :, 2, 0]], axis=-1)
-        >>> edges = np.array([[0, 1], [1, 2]])
-        >>> explainer = PGMExplainer(model, x, edges, num_layers=1, parts="time")
-        >>> axes = Figure().subplots()
-        >>> draw_strip(explainer.explain(0), axes)
-        >>> len(axes.images)
-        1
     """
     width, _ = inches(axes)
     columns = min(max_shown, int(_CELLS * width / (points(_CELL) / 72)))
@@ -114,7 +98,7 @@ def _draw_cells(
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **line))
         if each.effect.significant:
             sign = "−" if each.effect.effect < 0 else "+"
-            text = measure.signed(each.effect.effect).replace("-", "−") if numbers else sign
+            text = with_minus_signs(measure.signed(each.effect.effect)) if numbers else sign
             colour = "white" if unclear or abs(shades[row, column]) > 0.6 else "black"
             write(axes, column, row, text, size=points(7), color=colour, zorder=4)
 

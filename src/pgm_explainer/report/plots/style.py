@@ -30,12 +30,11 @@ __all__ = [
     "inches",
     "label_values",
     "legend",
-    "legend_below",
     "name_rows",
     "points",
     "rows_size",
     "rows_that_fit",
-    "say",
+    "show_message",
     "title_rows",
     "wrapped",
     "write",
@@ -163,7 +162,7 @@ def explain_bars(
         for fill, name in kinds.items()
         if fill in there
     ]
-    legend_below(axes, [*entries, *more])
+    _legend_below(axes, [*entries, *more])
 
 
 def rows_size(rows: int) -> tuple[float, float]:
@@ -206,7 +205,7 @@ def _title(axes: Axes, text: str, letters: int, more: str = "") -> None:
     axes.set_title(lines + more, size=points(10), color=INK, parse_math=False)
 
 
-def legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
+def _legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
     """Add a legend below the axis and its label, where it covers no bar."""
     lines = axes.get_xlabel().count("\n")
     down = points(10) / 10 * (_BELOW + lines * _LINE)
@@ -215,7 +214,7 @@ def legend_below(axes: Axes, entries: Sequence[tuple[Artist, str]]) -> None:
     legend(axes, entries, **place, bbox_transform=axes.transAxes + below, ncols=2, frameon=False)
 
 
-def say(axes: Axes, text: str) -> None:
+def show_message(axes: Axes, text: str) -> None:
     """Write a message in place of a plot."""
     letters = fits(inches(axes)[0], points(10))
     lines = "\n".join(textwrap.fill(line, letters) for line in text.splitlines())
