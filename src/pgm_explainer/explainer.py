@@ -14,7 +14,7 @@ import numpy as np
 from .arrays import IntArray, check_flag, check_whole_number
 from .batching import SampleCache
 from .diagnosis import commonest
-from .effects import sample_stages
+from .effects.estimate import sample_stages
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
 from .explanation import EdgeConfidence, Explanation, FeatureEffects, MinimalSet
@@ -34,16 +34,9 @@ from .querying import (
     numbered,
     read_inputs,
 )
-from .sampling import (
-    Change,
-    Perturbation,
-    Population,
-    Samples,
-    VariableId,
-    bind_parts,
-    probe_features,
-    sampling_config,
-)
+from .sampling import Change, Perturbation, Population, Samples, VariableId
+from .sampling.config import bind_parts, sampling_config
+from .sampling.generate import probe_features
 from .selection import IndependenceTest, SelectionConfig, as_test
 from .settings import Settings
 from .significance import SignificanceConfig

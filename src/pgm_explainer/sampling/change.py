@@ -516,18 +516,7 @@ def as_change(choice: Any, scores: str = "auto") -> Change:
 
 
 def check_change_fits(change: Change, scores: str) -> None:
-    """Raise an InputError if a regression has a change indicator for probabilities.
-
-    Examples:
-        >>> from pgm_explainer import Deviation, Fall, InputError
-        >>> from pgm_explainer.sampling import check_change_fits
-        >>> check_change_fits(Deviation(10), "values")
-        >>> try:
-        ...     check_change_fits(Fall(0.1), "values")
-        ... except InputError:
-        ...     print("a regression has no probabilities")
-        a regression has no probabilities
-    """
+    """Raise an InputError if a regression has a change indicator for probabilities."""
     about_falls = isinstance(change, TopFraction) and not isinstance(change, TopDeviation)
     if scores == "values" and (about_falls or isinstance(change, _FOR_PROBABILITIES)):
         raise InputError(

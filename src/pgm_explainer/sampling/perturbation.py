@@ -151,11 +151,6 @@ class RandomWhereConstant:
     Attributes:
         usual: the perturbation for node types whose features vary.
         features: the columns that are perturbed; None for all.
-
-    Examples:
-        >>> from pgm_explainer.sampling import PERTURBATIONS, RandomWhereConstant
-        >>> RandomWhereConstant(PERTURBATIONS["permute"]).name
-        'permute and random'
     """
 
     usual: Perturbation

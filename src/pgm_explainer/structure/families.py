@@ -87,14 +87,7 @@ def are_few(cardinalities: Iterable[int]) -> bool:
 
 
 def family_scores(data: ArrayLike, cardinalities: ArrayLike, score: Any = "bic") -> FamilyScores:
-    """Return the scores of families on a data set, with the implementation for its size.
-
-    Examples:
-        >>> from pgm_explainer.structure import family_scores
-        >>> scores = family_scores([[0, 0], [1, 1]] * 50, [2, 2])
-        >>> scores.family(1, (0,)) > scores.family(1, ())
-        True
-    """
+    """Return the scores of families on a data set, with the implementation for its size."""
     codes, sizes = check_data(data, cardinalities)
     chosen = as_score(score)
     if are_few(sizes):
