@@ -27,7 +27,8 @@ from pgm_explainer.structure import (
     structural_distance,
 )
 from pgm_explainer.structure.bootstrap import averaged_dag, edge_weights
-from pgm_explainer.structure.equivalence import Pattern, dag_of_masks
+from pgm_explainer.structure.dag import dag_of_masks
+from pgm_explainer.structure.equivalence import Pattern
 from pgm_explainer.structure.search import NamedSearch
 
 every_search = pytest.mark.parametrize("name", list(SEARCHES))

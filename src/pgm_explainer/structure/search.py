@@ -69,13 +69,8 @@ def search(
         max_parents: the maximum number of parents of a variable; None for no limit.
 
     Examples:
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> cause = rng.integers(2, size=500)
-        >>> noisy, other = cause ^ (rng.random(500) < 0.1), rng.integers(2, size=500)
-        >>> data = np.stack([cause, noisy, other], axis=1)
         >>> from pgm_explainer.structure import search
-        >>> search(data, [2, 2, 2]).edges
+        >>> search([[0, 0], [1, 1]] * 50, [2, 2]).edges
         ((0, 1),)
     """
     sizes = as_array(cardinalities, "cardinalities")
