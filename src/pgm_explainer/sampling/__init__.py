@@ -14,11 +14,12 @@ Examples:
 """
 
 from ..variables import GRAPH, Variable, VariableId
-from .change import (
-    CHANGES,
+from .change import CHANGES, Change, as_change
+from .config import SamplingConfig
+from .custom_change import CustomChange
+from .custom_perturbation import CustomPerturbation
+from .indicators import (
     Absolute,
-    Change,
-    CustomChange,
     Deviation,
     Fall,
     Flip,
@@ -27,13 +28,10 @@ from .change import (
     Levels,
     TopDeviation,
     TopFraction,
-    as_change,
 )
-from .config import SamplingConfig
 from .parts import Edges, Features, Groups, Nodes, Parts, Time, as_parts
 from .perturbation import (
     PERTURBATIONS,
-    CustomPerturbation,
     Perturbation,
     as_perturbation,
     check_columns,

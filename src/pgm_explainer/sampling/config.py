@@ -13,14 +13,15 @@ from ..errors import InputError
 from ..graph import Graph
 from ..limits import brief
 from ..predictors import Predictor
-from .change import Change, LargeFall, as_change
+from .change import Change, as_change
+from .indicators import LargeFall
 from .parts import Nodes, PartKind, Parts, as_parts
 from .perturbation import (
     PERTURBATIONS,
     Perturbation,
     as_perturbation,
+    check_columns,
     check_perturbation,
-    perturbed_columns,
 )
 from .population import Population
 
@@ -84,7 +85,7 @@ class SamplingConfig:
         Raises:
             InputError: a column does not exist.
         """
-        return perturbed_columns(self.features, population)
+        return _columns(self.features, population)
 
 
 def sampling_config(
@@ -107,13 +108,18 @@ def sampling_config(
         others: the other options of :class:`SamplingConfig`.
     """
     chosen = population.feature_numbers(features)
-    columns = perturbed_columns(chosen, population)
+    columns = _columns(chosen, population)
     return SamplingConfig(
         perturbation=as_perturbation(perturbation, population, columns, task),
         features=chosen,
         change=as_change(change, scores),
         **others,
     )
+
+
+def _columns(features: Sequence[int] | None, population: Population) -> IntArray:
+    """Return the columns with these features, at all time steps."""
+    return population.at_every_step(check_columns(features, population.width))
 
 
 def bind_parts(
