@@ -337,10 +337,9 @@ class PGMExplainer:
         texts = [text for each in explanations for text in each.warnings]
         weak = sum(bool(each.warnings) for each in explanations)
         if len(explanations) == 1:
+            what = f"{self._task.name} {brief(chosen[0])}, by {self.settings.sampling.parts.name}"
             for text in texts:
-                warnings.warn(
-                    f"{self._called(chosen[0])}: {text}", PGMExplainerWarning, stacklevel=2
-                )
+                warnings.warn(f"{what}: {text}", PGMExplainerWarning, stacklevel=2)
         elif weak:
             example, count = commonest(texts)
             warnings.warn(
@@ -573,11 +572,6 @@ class PGMExplainer:
         if not self._perturbation_checked:
             self.parts.check()
             self._perturbation_checked = True
-
-    def _called(self, target: Any) -> str:
-        """Return what is explained, and by which parts, for a message."""
-        parts = self.settings.sampling.parts.name
-        return f"{self._task.name} {brief(target)}, by {parts}"
 
     def _checked(self, target: Any) -> VariableId:
         """Return the validated target, with nodes by their index."""

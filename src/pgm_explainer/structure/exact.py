@@ -177,7 +177,6 @@ class _Layer:
     """All sets of one size: their masks, whether each has a variable, and the masks without it."""
 
     masks: NDArray[np.int64]
-    columns: NDArray[np.int64]
     has: NDArray[np.bool_]
     before: NDArray[np.int64]
 
@@ -188,7 +187,7 @@ def _layers(size: int) -> list[_Layer]:
     layers = []
     for count in range(1, size + 1):
         masks = np.flatnonzero(members == count)
-        layers.append(_Layer(masks, np.arange(len(masks)), masks & bits > 0, masks & ~bits))
+        layers.append(_Layer(masks, masks & bits > 0, masks & ~bits))
     return layers
 
 
