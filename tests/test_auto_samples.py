@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError, PGMExplainer
-from pgm_explainer.effects import STAGES
+from pgm_explainer.effects.estimate import STAGES
 
 NODES = 30
 

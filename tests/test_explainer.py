@@ -36,7 +36,7 @@ from pgm_explainer.sampling import (
     TopFraction,
 )
 from pgm_explainer.selection import ChiSquareTest
-from pgm_explainer.significance import significant
+from pgm_explainer.significance import SignificanceConfig
 from pgm_explainer.structure import DAG, hill_climb
 
 OPTIONS = {
@@ -771,7 +771,10 @@ def test_a_correction_leaves_fewer_significant(toy):
     plain, corrected = found("none"), found("benjamini_hochberg")
     assert all(few <= many for few, many in zip(corrected, plain, strict=True))
     log_p = np.log([0.01, 0.04, 0.5])
-    assert significant(log_p, 0.05).sum() > significant(log_p, 0.05, "benjamini_hochberg").sum()
+    plain, corrected = (
+        SignificanceConfig(correction=name).passed(log_p) for name in ("none", "benjamini_hochberg")
+    )
+    assert plain.sum() > corrected.sum()
 
 
 def test_max_nodes_bounds_and_only_significant_fills_up(toy):

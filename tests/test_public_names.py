@@ -14,7 +14,7 @@ import pytest
 
 import pgm_explainer
 from pgm_explainer import engines, errors
-from pgm_explainer.sampling import CHANGE_TYPES
+from pgm_explainer.sampling.change import CHANGE_TYPES
 
 ELSEWHERE = {"Data", "HeteroData", *dir(builtins)}
 """Classes of PyTorch Geometric, as the help says, and of Python."""

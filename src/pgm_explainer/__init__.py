@@ -1,6 +1,6 @@
 """PGM-Explainer: explain the predictions of graph neural networks with Bayesian networks.
 
-Import everything that a script needs from here. The single steps of the method are in
+Import everything that a script needs from here. What the steps of the method use and return is in
 ``pgm_explainer.sampling``, ``pgm_explainer.effects``, ``pgm_explainer.selection``,
 ``pgm_explainer.structure``, ``pgm_explainer.network``, ``pgm_explainer.report.plots`` and
 ``pgm_explainer.io``. Two modules need a further package: ``pgm_explainer.predictors.dgl``, the

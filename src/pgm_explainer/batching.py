@@ -10,14 +10,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .arrays import IntArray
-from .effects import EFFECT_COLUMNS
+from .effects.table import EFFECT_COLUMNS
 from .execution import in_blocks, readable
 from .explanation import Explanation
 from .network import CliqueTable, ConditionalTable
 from .querying import Query
 from .sampling import Samples, VariableId
 from .scratch import ArrayStore
-from .selection import RANKING_COLUMNS, Neighbourhood
+from .selection import Neighbourhood
+from .selection.ranking import RANKING_COLUMNS
 
 __all__ = ["Neighbourhoods", "SampleCache", "memory_blocks", "offload", "offload_table"]
 

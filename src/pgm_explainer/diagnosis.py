@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .effects import STAGES, margin
+from .effects.estimate import STAGES, margin
 from .network import GraphicalModel
 from .querying import Query
 from .report.facts import FEW_SAMPLES
-from .sampling import Outcome, Samples, SamplingConfig, VariableId
-from .selection import Neighbourhood, SelectionResult
+from .sampling import SamplingConfig, VariableId
+from .sampling.samples import Outcome, Samples
+from .selection import Neighbourhood
+from .selection.select import SelectionResult
 from .settings import Settings
 
 __all__ = ["commonest", "diagnose"]

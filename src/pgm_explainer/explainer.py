@@ -14,7 +14,7 @@ import numpy as np
 from .arrays import IntArray, check_flag, check_whole_number
 from .batching import SampleCache
 from .diagnosis import commonest
-from .effects import sample_stages
+from .effects.estimate import sample_stages
 from .errors import InputError, PGMExplainerWarning
 from .execution import ExecutionConfig
 from .explanation import EdgeConfidence, Explanation, FeatureEffects, MinimalSet
@@ -34,16 +34,9 @@ from .querying import (
     numbered,
     read_inputs,
 )
-from .sampling import (
-    Change,
-    Perturbation,
-    Population,
-    Samples,
-    VariableId,
-    bind_parts,
-    probe_features,
-    sampling_config,
-)
+from .sampling import Change, Perturbation, Population, Samples, VariableId
+from .sampling.config import bind_parts, sampling_config
+from .sampling.generate import probe_features
 from .selection import IndependenceTest, SelectionConfig, as_test
 from .settings import Settings
 from .significance import SignificanceConfig
@@ -344,10 +337,9 @@ class PGMExplainer:
         texts = [text for each in explanations for text in each.warnings]
         weak = sum(bool(each.warnings) for each in explanations)
         if len(explanations) == 1:
+            what = f"{self._task.name} {brief(chosen[0])}, by {self.settings.sampling.parts.name}"
             for text in texts:
-                warnings.warn(
-                    f"{self._called(chosen[0])}: {text}", PGMExplainerWarning, stacklevel=2
-                )
+                warnings.warn(f"{what}: {text}", PGMExplainerWarning, stacklevel=2)
         elif weak:
             example, count = commonest(texts)
             warnings.warn(
@@ -580,11 +572,6 @@ class PGMExplainer:
         if not self._perturbation_checked:
             self.parts.check()
             self._perturbation_checked = True
-
-    def _called(self, target: Any) -> str:
-        """Return what is explained, and by which parts, for a message."""
-        parts = self.settings.sampling.parts.name
-        return f"{self._task.name} {brief(target)}, by {parts}"
 
     def _checked(self, target: Any) -> VariableId:
         """Return the validated target, with nodes by their index."""

@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 
 from .arrays import IntArray
-from .effects import EFFECT_COLUMNS, EffectProblem, estimate_effects
+from .effects.estimate import EffectProblem, estimate_effects
+from .effects.table import EFFECT_COLUMNS
 from .execution import ExecutionConfig
 from .explanation import FeatureEffects
 from .querying import GraphModel, Query
-from .sampling import (
-    FeatureCells,
-    Population,
-    VariableId,
-    draw_samples,
-    perturbed_batch,
-)
+from .sampling import Population, VariableId
+from .sampling.generate import draw_samples, perturbed_batch
+from .sampling.parts import FeatureCells
 from .settings import Settings
 
 __all__ = ["explain_features"]

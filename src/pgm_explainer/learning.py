@@ -23,20 +23,14 @@ from .network import (
 from .network.bayesian_network import NetworkData
 from .network.noisy_or import NoisyOrData
 from .sampling import SampleTable, Variable, VariableId
-from .selection import SelectionConfig, shrink_many
+from .selection import SelectionConfig
+from .selection.shrink import shrink_many
 from .significance import SignificanceConfig
-from .structure import (
-    DAG,
-    CustomSearch,
-    Neighbourhood,
-    UndirectedGraph,
-    add_leaf,
-    edge_weights,
-    resampled_rows,
-    search_many,
-)
+from .structure import DAG, Neighbourhood, UndirectedGraph, add_leaf
+from .structure.bootstrap import edge_weights, resampled_rows
+from .structure.search import CustomSearch, search_many
 
-__all__ = ["Problem", "learn_networks", "resampled_edges"]
+__all__ = ["Problem", "learn_networks"]
 
 _AT_ONCE = 512
 _CODES_AT_ONCE = 1 << 24
@@ -126,22 +120,6 @@ def resampled_edges(
         problem: the target and the nodes, in the order of the variables of the network.
         resamples: how often the rows are drawn, with replacement.
         seed: seed of the resampling.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import SampleTable, Variable
-        >>> perturbed = np.random.default_rng(0).random((500, 2)) < 0.2
-        >>> table = SampleTable([Variable(node, True, 2) for node in range(2)], 500)
-        >>> changed = perturbed[:, :1]  # perturbing node 0 changes both predictions
-        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
-        >>> from pgm_explainer.learning import Problem, resampled_edges
-        >>> from pgm_explainer.network import NetworkConfig
-        >>> from pgm_explainer.selection import SelectionConfig
-        >>> from pgm_explainer.significance import SignificanceConfig
-        >>> configs = NetworkConfig(), SelectionConfig(), SignificanceConfig()
-        >>> problem = Problem(1, [0], frozenset({0}))
-        >>> resampled_edges(table, problem, *configs, resamples=10, seed=0).tolist()
-        [[0.0, 1.0], [0.0, 0.0]]
     """
     return _Learning(table, config, selection, significance).resampled(problem, resamples, seed)
 

@@ -32,16 +32,11 @@ from .minimal_sets import SearchOptions, find_minimal_set, search_order
 from .network import GraphicalModel
 from .progress import Progress
 from .querying import GraphModel, GraphSetTask, LoneNodeTask, Query
-from .sampling import (
-    Parts,
-    Population,
-    Samples,
-    VariableId,
-    draw_samples,
-    still_valid,
-)
+from .sampling import Parts, Population, Samples, VariableId
+from .sampling.generate import draw_samples, still_valid
 from .scratch import ArrayStore
-from .selection import Neighbourhood, SelectionResult, causes, select_nodes
+from .selection import Neighbourhood, causes
+from .selection.select import SelectionResult, select_nodes
 from .settings import Settings
 
 __all__ = ["Pipeline"]

@@ -10,7 +10,8 @@ from .errors import InputError
 from .limits import brief
 from .model_config import ModelConfig
 from .network import NetworkConfig
-from .sampling import SamplingConfig, check_change_fits
+from .sampling import SamplingConfig
+from .sampling.change import check_change_fits
 from .selection import SelectionConfig
 from .significance import SignificanceConfig
 

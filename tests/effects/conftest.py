@@ -7,8 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pgm_explainer.effects import EffectProblem, Effects, estimate_effects
-from pgm_explainer.sampling import Outcome, SampleTable, Variable
+from pgm_explainer.effects import Effects
+from pgm_explainer.effects.estimate import EffectProblem, estimate_effects
+from pgm_explainer.sampling import SampleTable, Variable
+from pgm_explainer.sampling.samples import Outcome
 from pgm_explainer.significance import SignificanceConfig
 
 P = 0.1

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from pgm_explainer.effects import EFFECT_COLUMNS, EffectProblem, estimate_effects
+from pgm_explainer.effects.estimate import EffectProblem, estimate_effects
 from pgm_explainer.effects.randomization import log_tails
-from pgm_explainer.sampling import Outcome
+from pgm_explainer.effects.table import EFFECT_COLUMNS
+from pgm_explainer.sampling.samples import Outcome
 from pgm_explainer.significance import SignificanceConfig
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pgm_explainer.effects import Effects, are_precise, margin
+from pgm_explainer.effects import Effects
+from pgm_explainer.effects.estimate import are_precise, margin
 
 
 def effects(effect, half_width):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from pgm_explainer.effects import EffectProblem, estimate_effects
 from pgm_explainer.effects.designs import PerturbedSamples
+from pgm_explainer.effects.estimate import EffectProblem, estimate_effects
 from pgm_explainer.effects.regression import Cells
 from pgm_explainer.effects.strengths import _sizes, _Strong
-from pgm_explainer.sampling import Outcome
+from pgm_explainer.sampling.samples import Outcome
 from pgm_explainer.significance import SignificanceConfig
 
 

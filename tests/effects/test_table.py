@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError
-from pgm_explainer.effects import EFFECT_COLUMNS, Effects, PairEffect
+from pgm_explainer.effects import Effects, PairEffect
+from pgm_explainer.effects.table import EFFECT_COLUMNS
 from pgm_explainer.node_names import NodeNames
 
 

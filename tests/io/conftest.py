@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from pgm_explainer import PGMExplainer
-from pgm_explainer.effects import EFFECT_COLUMNS, PairEffect
+from pgm_explainer.effects import PairEffect
+from pgm_explainer.effects.table import EFFECT_COLUMNS
 from pgm_explainer.graph import Subgraph
 from pgm_explainer.io import explanation_to_dict
 from pgm_explainer.network import BayesianNetwork
 from pgm_explainer.sampling import Variable
-from pgm_explainer.selection import RANKING_COLUMNS
+from pgm_explainer.selection.ranking import RANKING_COLUMNS
 from pgm_explainer.structure import DAG
 
 NODES = ("a node", 'na"me', "<b>x</b>", "ü€", "\ud800")

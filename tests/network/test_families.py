@@ -257,7 +257,7 @@ def test_odd_data_give_a_dependency_network(form):
 
 @pytest.mark.parametrize("name", ["decomposable", "neighbourhood"])
 def test_odd_data_give_a_markov_network(name):
-    from pgm_explainer.structure import MARKOV_SEARCHES
+    from pgm_explainer.structure.graph_searches import MARKOV_SEARCHES
 
     def learn(variables, data):
         sizes = [variable.cardinality for variable in variables]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pgm_explainer import FileError, InputError, PGMExplainer
-from pgm_explainer.effects import EFFECT_COLUMNS
+from pgm_explainer.effects.table import EFFECT_COLUMNS
 
 docx = pytest.importorskip("docx")
 

@@ -20,11 +20,11 @@ from pgm_explainer.sampling import (
     LargeFall,
     LargeMove,
     Levels,
-    RandomWhereConstant,
     SamplingConfig,
     TopDeviation,
     TopFraction,
 )
+from pgm_explainer.sampling.perturbation import RandomWhereConstant
 from pgm_explainer.settings import Settings
 
 ITS = "the probability of its class"

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from pgm_explainer import InputError
 from pgm_explainer.choices import Description
 from pgm_explainer.sampling import (
-    CHANGE_TYPES,
     CHANGES,
     Absolute,
     CustomChange,
@@ -23,8 +22,8 @@ from pgm_explainer.sampling import (
     TopDeviation,
     TopFraction,
     as_change,
-    check_change_fits,
 )
+from pgm_explainer.sampling.change import CHANGE_TYPES, check_change_fits
 
 
 def probabilities(seed: int, samples: int = 20, nodes: int = 4, classes: int = 3):

@@ -22,9 +22,8 @@ from pgm_explainer.sampling import (
     Population,
     SamplingConfig,
     TopFraction,
-    draw_samples,
 )
-from pgm_explainer.sampling.generate import batch_size
+from pgm_explainer.sampling.generate import batch_size, draw_samples
 from pgm_explainer.sampling.parts import nodes as node_parts
 from pgm_explainer.sampling.randomness import Draws
 

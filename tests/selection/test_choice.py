@@ -5,8 +5,9 @@ import pytest
 
 from pgm_explainer.effects import Effects
 from pgm_explainer.independence import PairwiseTests
-from pgm_explainer.selection import Dependents, SelectionConfig, causes, choose_nodes
+from pgm_explainer.selection import SelectionConfig, causes
 from pgm_explainer.selection.ranking import rank
+from pgm_explainer.selection.select import Dependents, choose_nodes
 
 
 def effects(nodes, strength, significant):

@@ -7,7 +7,11 @@ from scipy import stats
 from pgm_explainer import InputError
 from pgm_explainer.independence import PairwiseTests
 from pgm_explainer.selection.ranking import critical_log_p, rank
-from pgm_explainer.significance import CORRECTIONS, significant
+from pgm_explainer.significance import CORRECTIONS, SignificanceConfig, benjamini_hochberg
+
+
+def significant(log_p, level, correction):
+    return SignificanceConfig(significance=level, correction=correction).passed(log_p)
 
 
 def evidence(log_p, statistic=None):
@@ -32,7 +36,7 @@ def test_benjamini_hochberg_adjusts_as_scipy_does(size):
     for _ in range(40):
         p = rng.random(size) ** rng.choice([1, 4, 20])
         p[rng.random(size) < 0.3] = p[0]  # ties
-        adjusted = CORRECTIONS["benjamini_hochberg"](np.log(p))
+        adjusted = benjamini_hochberg(np.log(p))
         np.testing.assert_allclose(np.exp(adjusted), stats.false_discovery_control(p), rtol=1e-12)
 
 
@@ -47,17 +51,17 @@ def test_benjamini_hochberg_passes_what_scipy_passes():
 
 
 def test_the_correction_keeps_underflowing_p_values_apart():
-    adjusted = CORRECTIONS["benjamini_hochberg"](np.array([-5000.0, -0.1, -6000.0]))
+    adjusted = benjamini_hochberg(np.array([-5000.0, -0.1, -6000.0]))
     assert adjusted[2] < adjusted[0] < adjusted[1] <= 0
     assert adjusted[2] == pytest.approx(-6000 + np.log(3))
 
 
-@pytest.mark.parametrize("correction", list(CORRECTIONS))
+@pytest.mark.parametrize("correction", CORRECTIONS)
 def test_no_p_values_pass_nothing(correction):
     assert significant(np.zeros(0), 0.05, correction).shape == (0,)
 
 
-@pytest.mark.parametrize("correction", list(CORRECTIONS))
+@pytest.mark.parametrize("correction", CORRECTIONS)
 def test_p_of_one_never_passes(correction):
     assert not significant(np.zeros(4), 0.999, correction).any()
 

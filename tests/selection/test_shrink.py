@@ -5,7 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from pgm_explainer.selection import TESTS, as_test, shrink_many
+from pgm_explainer.selection import TESTS, as_test
+from pgm_explainer.selection.shrink import shrink_many
 
 both_tests = pytest.mark.parametrize("name", list(TESTS))
 

@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from pgm_explainer import InputError
-from pgm_explainer.structure import (
-    DAG,
-    MAX_EXACT_VARIABLES,
-    SCORES,
-    exact_search,
-    hill_climb,
-    network_score,
-)
+from pgm_explainer.structure import DAG, SCORES, exact_search, hill_climb, network_score
+from pgm_explainer.structure.exact import MAX_EXACT_VARIABLES
 
 every_score = pytest.mark.parametrize("name", list(SCORES))
 BRUTE_FORCE_LIMITS = [

@@ -5,7 +5,8 @@ import pytest
 
 from pgm_explainer.network.bayesian_network import BayesianNetwork, NetworkData
 from pgm_explainer.sampling import Variable
-from pgm_explainer.structure import SCORES, as_search, search_many
+from pgm_explainer.structure import SCORES, as_search
+from pgm_explainer.structure.search import search_many
 
 
 def random_problems(count=40, seed=0):

@@ -12,13 +12,10 @@ from pgm_explainer.structure import (
     SEARCHES,
     BootstrapSearch,
     MMHCSearch,
-    NamedSearch,
     OrderSearch,
     PCSearch,
     as_search,
-    averaged_dag,
     cpdag,
-    edge_weights,
     equivalent,
     exact_search,
     ges,
@@ -29,7 +26,10 @@ from pgm_explainer.structure import (
     pc,
     structural_distance,
 )
-from pgm_explainer.structure.equivalence import Pattern, dag_of_masks
+from pgm_explainer.structure.bootstrap import averaged_dag, edge_weights
+from pgm_explainer.structure.dag import dag_of_masks
+from pgm_explainer.structure.equivalence import Pattern
+from pgm_explainer.structure.search import NamedSearch
 
 every_search = pytest.mark.parametrize("name", list(SEARCHES))
 SOON = 30

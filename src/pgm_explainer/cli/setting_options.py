@@ -11,7 +11,8 @@ from ..errors import InputError
 from ..explainer import PGMExplainer
 from ..limits import NESTING, SHOWN, brief
 from ..querying import TASKS
-from ..sampling import CHANGE_TYPES, Change
+from ..sampling import Change
+from ..sampling.change import CHANGE_TYPES
 from .parts import read_parts
 
 __all__ = ["add_settings"]

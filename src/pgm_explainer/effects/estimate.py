@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray, check_name
-from ..sampling import Outcome, SampleTable, check_samples
+from ..sampling import SampleTable
+from ..sampling.config import check_samples
+from ..sampling.samples import Outcome
 from ..significance import SignificanceConfig
 from .designs import PerturbedSamples
 from .pairs import Candidates, pair_effects
@@ -36,16 +38,7 @@ _CELLS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class EffectProblem:
-    """One estimation problem: the effects of some nodes (ascending) on one prediction.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.effects import EffectProblem
-        >>> from pgm_explainer.sampling import Outcome
-        >>> outcome = Outcome(np.array([0.9, 0.4, 0.9]), original=0.9, resolution=1e-6)
-        >>> EffectProblem(np.array([0, 2]), outcome).nodes.tolist()
-        [0, 2]
-    """
+    """One estimation problem: the effects of some nodes (ascending) on one prediction."""
 
     nodes: IntArray
     outcome: Outcome
@@ -73,23 +66,6 @@ def estimate_effects(
         problems: the nodes and the prediction, for each target.
         probability: the probability that a node is perturbed in a sample.
         significance: significance level and correction.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import SampleTable, Variable
-        >>> rng = np.random.default_rng(0)
-        >>> perturbed = rng.random((500, 3)) < 0.2
-        >>> table = SampleTable([Variable(node, True, 2) for node in range(3)], 500)
-        >>> changed = perturbed[:, :1]  # perturbing node 0 changes all predictions
-        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
-        >>> from pgm_explainer.effects import EffectProblem, estimate_effects
-        >>> from pgm_explainer.sampling import Outcome
-        >>> from pgm_explainer.significance import SignificanceConfig
-        >>> outcome = Outcome(0.9 - 0.5 * perturbed[:, 0], original=0.9, resolution=1e-6)
-        >>> problem = EffectProblem(np.array([0, 1]), outcome)
-        >>> (effects,) = estimate_effects(table, [problem], 0.2, SignificanceConfig())
-        >>> effects[0].node, round(effects[0].effect, 2)
-        (0, -0.5)
     """
     union = np.unique(np.concatenate([each.nodes for each in problems]))
     bits = PerturbedSamples(table, table.columns(union))
@@ -255,7 +231,6 @@ def sample_stages(num_samples: int | str) -> tuple[int, ...]:
     """Return the numbers of samples to try in order: one, or several for ``auto``.
 
     Examples:
-        >>> from pgm_explainer.effects import STAGES, sample_stages
         >>> sample_stages(300)
         (300,)
         >>> sample_stages("auto") == STAGES
@@ -268,20 +243,7 @@ def sample_stages(num_samples: int | str) -> tuple[int, ...]:
 
 
 def margin(effects: Effects) -> float:
-    """Return the largest margin of the five strongest effects: half the width of the 95% interval.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer import PGMExplainer
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
-        >>> edges = np.array(path.nonzero())
-        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
-        >>> explanation = explainer.explain(1)
-        >>> from pgm_explainer.effects import margin
-        >>> 0 < margin(explanation.effects) < 0.1
-        True
-    """
+    """Return the largest margin (half of the 95% interval) of the five strongest effects."""
     widths = (effects.high - effects.low)[:_LEADING]
     return float(widths.max(initial=0.0)) / 2
 
@@ -291,18 +253,6 @@ def are_precise(effects: Effects, are_probabilities: bool) -> bool:
 
     Their margins must be at most a fifth of the strongest effect. For probabilities, a margin of
     one percentage point is always small enough.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer import PGMExplainer
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
-        >>> edges = np.array(path.nonzero())
-        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
-        >>> explanation = explainer.explain(1)
-        >>> from pgm_explainer.effects import are_precise
-        >>> are_precise(explanation.effects, are_probabilities=True)
-        True
     """
     strongest = float(np.max(abs(effects.effect), initial=0.0))
     enough = max(_SHARE * strongest, _POINT if are_probabilities else 0.0)

@@ -20,7 +20,8 @@ from ..network import GraphicalModel
 from ..node_names import NodeNames
 from ..report.facts import support_warning
 from ..report.shown import Shown
-from ..selection import STRONG, Ranking, causes
+from ..selection import Ranking, causes
+from ..selection.select import STRONG
 from ..settings import Settings
 from ..variables import VariableId, is_edge
 from ..versions import CURRENT_VERSIONS

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray, check_whole_number
-from ..effects import agree
+from ..effects.table import agree
 from ..feature_names import FeatureNames, feature_name
 from ..node_names import NodeNames
 from ..node_table import NodeTable, TestedRow

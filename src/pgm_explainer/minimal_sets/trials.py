@@ -15,7 +15,8 @@ from ..errors import InputError
 from ..execution import ExecutionConfig
 from ..limits import brief
 from ..querying import Query
-from ..sampling import Change, Flip, Parts, Population, as_change, batch_size, perturbed_batch
+from ..sampling import Change, Flip, Parts, Population, as_change
+from ..sampling.generate import batch_size, perturbed_batch
 from .options import Members, SearchOptions
 
 __all__ = ["Trials", "make_judge"]

@@ -19,8 +19,10 @@ from ..arrays import check_not_negative
 from ..errors import InputError
 from ..limits import brief
 from ..sampling import Variable, VariableId
-from ..structure import DAG, Score, as_score, check_data, family_scores, num_folds
+from ..structure import DAG, Score, as_score
 from ..structure.equivalence import CPDAG, cpdag
+from ..structure.families import family_scores
+from ..structure.scores import check_data, num_folds
 from .conditional_table import Codes, ConditionalTable, TableData, conditional_name
 from .factors import Factor, eliminate
 from .graphical_model import GraphicalModel, check_all, check_draws

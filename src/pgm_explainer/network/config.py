@@ -8,16 +8,10 @@ from typing import Any
 
 from ..arrays import check_name, check_not_negative, check_whole_number
 from ..errors import InputError
-from ..structure import (
-    SCORES,
-    CustomSearch,
-    Score,
-    as_dependency_search,
-    as_markov_search,
-    as_plain_score,
-    as_score,
-    as_search,
-)
+from ..structure import SCORES, Score, as_score, as_search
+from ..structure.graph_searches import as_dependency_search, as_markov_search
+from ..structure.scores import as_plain_score
+from ..structure.search import CustomSearch
 
 __all__ = ["FAMILIES", "NetworkConfig", "network_config"]
 

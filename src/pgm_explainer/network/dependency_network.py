@@ -24,7 +24,8 @@ from ..arrays import check_not_negative, check_whole_number
 from ..errors import InputError, QueryError
 from ..limits import brief
 from ..sampling import Variable, VariableId
-from ..structure import Score, UndirectedGraph, as_plain_score, check_data, local_search
+from ..structure import Score, UndirectedGraph, local_search
+from ..structure.scores import as_plain_score, check_data
 from ..variables import joint_states
 from .conditional_table import Codes, ConditionalTable, conditional_name
 from .conditional_tree import ConditionalTree

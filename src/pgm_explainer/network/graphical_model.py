@@ -18,7 +18,7 @@ from ..arrays import as_array, as_list, check_whole_number, items_of
 from ..errors import InputError, QueryError
 from ..limits import brief
 from ..sampling import Variable, VariableId
-from ..structure import check_data
+from ..structure.scores import check_data
 from .conditional_table import Codes
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from ..arrays import check_flag, check_not_negative
 from ..errors import InputError
 from ..limits import brief
 from ..sampling import Variable, VariableId
-from ..structure import DAG, Score, UndirectedGraph, as_plain_score, check_data
+from ..structure import DAG, Score, UndirectedGraph
+from ..structure.scores import as_plain_score, check_data
 from ..variables import joint_states
 from .bayesian_network import BayesianNetwork
 from .clique_table import CliqueTable, check_cells

@@ -16,11 +16,11 @@ from ..sampling import (
     LargeMove,
     Levels,
     Perturbation,
-    RandomWhereConstant,
     SamplingConfig,
     TopDeviation,
     TopFraction,
 )
+from ..sampling.perturbation import RandomWhereConstant
 from ..settings import Settings
 from .measure import figures, measure_of, share_of
 from .names import class_label, listed, printable

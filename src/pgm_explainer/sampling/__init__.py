@@ -1,12 +1,10 @@
 """Step 1, data generation: perturbations, change indicators and the table of samples.
 
 Examples:
-    >>> from pgm_explainer.sampling import CHANGES, CHANGE_TYPES, PERTURBATIONS, WITH_RANDOM
+    >>> from pgm_explainer.sampling import CHANGES, PERTURBATIONS, Fall
     >>> sorted(PERTURBATIONS)
     ['max', 'mean', 'min', 'permute', 'random', 'substitute', 'uniform', 'zero']
-    >>> sorted(WITH_RANDOM)  # for node types of which some have constant features
-    ['mean and random', 'permute and random', 'substitute and random']
-    >>> CHANGES["fall"] == CHANGE_TYPES["fall"]()
+    >>> CHANGES["fall"] == Fall()
     True
     >>> from pgm_explainer.sampling import GRAPH, Variable, VariableId
     >>> Variable(GRAPH, False, 2).id  # the prediction of a graph
@@ -16,12 +14,12 @@ Examples:
 """
 
 from ..variables import GRAPH, Variable, VariableId
-from .change import (
-    CHANGE_TYPES,
-    CHANGES,
+from .change import CHANGES, Change, as_change
+from .config import SamplingConfig
+from .custom_change import CustomChange
+from .custom_perturbation import CustomPerturbation
+from .indicators import (
     Absolute,
-    Change,
-    CustomChange,
     Deviation,
     Fall,
     Flip,
@@ -30,45 +28,23 @@ from .change import (
     Levels,
     TopDeviation,
     TopFraction,
-    as_change,
-    check_change_fits,
 )
-from .config import SamplingConfig, bind_parts, check_samples, sampling_config
-from .generate import batch_size, draw_samples, perturbed_batch, probe_features, still_valid
-from .parts import (
-    PART_KINDS,
-    Edges,
-    FeatureCells,
-    Features,
-    Groups,
-    Mixed,
-    Nodes,
-    PartKind,
-    Parts,
-    Time,
-    as_parts,
-)
+from .parts import Edges, Features, Groups, Nodes, Parts, Time, as_parts
 from .perturbation import (
     PERTURBATIONS,
-    WITH_RANDOM,
-    CustomPerturbation,
     Perturbation,
-    RandomWhereConstant,
     as_perturbation,
     check_columns,
     new_features,
 )
 from .population import Population
 from .randomness import Draws
-from .samples import Outcome, Samples, SampleTable
+from .samples import Samples, SampleTable
 
 __all__ = [
     "CHANGES",
-    "CHANGE_TYPES",
     "GRAPH",
-    "PART_KINDS",
     "PERTURBATIONS",
-    "WITH_RANDOM",
     "Absolute",
     "Change",
     "CustomChange",
@@ -77,21 +53,16 @@ __all__ = [
     "Draws",
     "Edges",
     "Fall",
-    "FeatureCells",
     "Features",
     "Flip",
     "Groups",
     "LargeFall",
     "LargeMove",
     "Levels",
-    "Mixed",
     "Nodes",
-    "Outcome",
-    "PartKind",
     "Parts",
     "Perturbation",
     "Population",
-    "RandomWhereConstant",
     "SampleTable",
     "Samples",
     "SamplingConfig",
@@ -103,15 +74,6 @@ __all__ = [
     "as_change",
     "as_parts",
     "as_perturbation",
-    "batch_size",
-    "bind_parts",
-    "check_change_fits",
     "check_columns",
-    "check_samples",
-    "draw_samples",
     "new_features",
-    "perturbed_batch",
-    "probe_features",
-    "sampling_config",
-    "still_valid",
 ]

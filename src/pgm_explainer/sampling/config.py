@@ -13,14 +13,15 @@ from ..errors import InputError
 from ..graph import Graph
 from ..limits import brief
 from ..predictors import Predictor
-from .change import Change, LargeFall, as_change
+from .change import Change, as_change
+from .indicators import LargeFall
 from .parts import Nodes, PartKind, Parts, as_parts
 from .perturbation import (
     PERTURBATIONS,
     Perturbation,
     as_perturbation,
+    check_columns,
     check_perturbation,
-    perturbed_columns,
 )
 from .population import Population
 
@@ -84,7 +85,7 @@ class SamplingConfig:
         Raises:
             InputError: a column does not exist.
         """
-        return perturbed_columns(self.features, population)
+        return _columns(self.features, population)
 
 
 def sampling_config(
@@ -105,23 +106,20 @@ def sampling_config(
         scores: the kind of scores that the model returns.
         perturbation, features, change: as in :class:`~pgm_explainer.PGMExplainer`.
         others: the other options of :class:`SamplingConfig`.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import Population, sampling_config
-        >>> population = Population(np.array([[1.0, 5], [3, 7]]))
-        >>> auto = {"perturbation": "auto", "features": None, "change": "auto", "parts": "nodes"}
-        >>> sampling_config(population, "node", "auto", **auto).perturbation.name
-        'permute'
     """
     chosen = population.feature_numbers(features)
-    columns = perturbed_columns(chosen, population)
+    columns = _columns(chosen, population)
     return SamplingConfig(
         perturbation=as_perturbation(perturbation, population, columns, task),
         features=chosen,
         change=as_change(change, scores),
         **others,
     )
+
+
+def _columns(features: Sequence[int] | None, population: Population) -> IntArray:
+    """Return the columns with these features, at all time steps."""
+    return population.at_every_step(check_columns(features, population.width))
 
 
 def bind_parts(
@@ -134,26 +132,6 @@ def bind_parts(
 
     Raises:
         InputError: the model or the option does not fit the parts, or the graph has none.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.execution import ExecutionConfig
-        >>> from pgm_explainer.graph import Graph
-        >>> from pgm_explainer.predictors import as_predictor
-        >>> from pgm_explainer.querying import Query, SubgraphModel
-        >>> from pgm_explainer.querying.tasks import NodeOutputs
-        >>> from pgm_explainer.sampling import Population, SamplingConfig
-        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> part = Graph(np.array(path.nonzero()), 3).whole
-        >>> predictor = as_predictor(lambda x: path @ x)
-        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
-        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
-        >>> from pgm_explainer.sampling import bind_parts
-        >>> config = SamplingConfig(features=[0, 1])
-        >>> graph = Graph(np.array(path.nonzero()), 3)
-        >>> bind_parts(config, graph, Population(x), model.predictor, "auto").count
-        3
     """
     parts, name = config.parts.bind(graph, population, config, graph.num_nodes), config.parts.name
     if parts.changes_edges and not predictor.accepts_edges:
@@ -177,13 +155,7 @@ def bind_parts(
 
 
 def check_samples(count: Any) -> int:
-    """Return a valid number of samples.
-
-    Examples:
-        >>> from pgm_explainer.sampling import check_samples
-        >>> check_samples(500)
-        500
-    """
+    """Return a valid number of samples."""
     samples = check_whole_number(count, "num_samples", at_least=1)
     if samples < _FEWEST:
         raise InputError(

@@ -89,7 +89,7 @@ class _Distinct:
 
     @classmethod
     def of(cls, keys: NDArray[np.uint64]) -> _Distinct:
-        """Find them from keys ``[B, graphs]``, which are equal for equal samples."""
+        """Return them, given keys ``[B, graphs]`` that are equal for equal samples."""
         order = np.argsort(keys, axis=0, kind="stable")
         ascending = np.take_along_axis(keys, order, axis=0)
         is_first = np.ones(keys.shape, dtype=bool)

@@ -61,24 +61,6 @@ def batch_size(
     Args:
         shares_rows: whether equal rows of features are stored only once.
         edges: the edges of two samples, if they differ between samples.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.execution import ExecutionConfig
-        >>> from pgm_explainer.graph import Graph
-        >>> from pgm_explainer.predictors import as_predictor
-        >>> from pgm_explainer.querying import Query, SubgraphModel
-        >>> from pgm_explainer.querying.tasks import NodeOutputs
-        >>> from pgm_explainer.sampling import Population, SamplingConfig
-        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> part = Graph(np.array(path.nonzero()), 3).whole
-        >>> predictor = as_predictor(lambda x: path @ x)
-        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
-        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
-        >>> from pgm_explainer.sampling import batch_size
-        >>> batch_size(model, x, 1000, ExecutionConfig(samples_per_call=50))
-        50
     """
     if execution.samples_per_call is not None:
         return min(execution.samples_per_call, num_samples)
@@ -126,26 +108,6 @@ def draw_samples(
     Args:
         parts: what is perturbed; None for the nodes.
         recorded: the parts whose variables are recorded, ascending; None for those of the query.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.execution import ExecutionConfig
-        >>> from pgm_explainer.graph import Graph
-        >>> from pgm_explainer.predictors import as_predictor
-        >>> from pgm_explainer.querying import Query, SubgraphModel
-        >>> from pgm_explainer.querying.tasks import NodeOutputs
-        >>> from pgm_explainer.sampling import Population, SamplingConfig
-        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> part = Graph(np.array(path.nonzero()), 3).whole
-        >>> predictor = as_predictor(lambda x: path @ x)
-        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
-        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
-        >>> from pgm_explainer.sampling import draw_samples
-        >>> config = SamplingConfig(num_samples=200, features=[0, 1])
-        >>> samples = draw_samples(query, Population(x), config, ExecutionConfig())
-        >>> samples.table.num_samples
-        200
     """
     parts = parts or NodeParts(population, config)
     recorded = query.recorded if recorded is None else recorded
@@ -207,27 +169,6 @@ def still_valid(
     Args:
         samples: the result of :func:`draw_samples`.
         query, population, config, execution, parts: the arguments with which they were drawn.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.execution import ExecutionConfig
-        >>> from pgm_explainer.graph import Graph
-        >>> from pgm_explainer.predictors import as_predictor
-        >>> from pgm_explainer.querying import Query, SubgraphModel
-        >>> from pgm_explainer.querying.tasks import NodeOutputs
-        >>> from pgm_explainer.sampling import Population, SamplingConfig
-        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> part = Graph(np.array(path.nonzero()), 3).whole
-        >>> predictor = as_predictor(lambda x: path @ x)
-        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
-        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
-        >>> from pgm_explainer.sampling import bind_parts, draw_samples, still_valid
-        >>> graph, config = Graph(np.array(path.nonzero()), 3), SamplingConfig(features=[0, 1])
-        >>> parts = bind_parts(config, graph, Population(x), model.predictor, "auto")
-        >>> given = Population(x), config, ExecutionConfig(), parts
-        >>> still_valid(draw_samples(query, *given), query, *given)
-        True
     """
     model = query.model
     every = parts.within(model.subgraph)
@@ -297,28 +238,6 @@ def perturbed_batch(
         samples: the numbers of the samples, for random numbers.
         every: parts, ascending; they include all parts of the subgraph.
         perturbed: ``[samples, every]``, whether each part is perturbed.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.execution import ExecutionConfig
-        >>> from pgm_explainer.graph import Graph
-        >>> from pgm_explainer.predictors import as_predictor
-        >>> from pgm_explainer.querying import Query, SubgraphModel
-        >>> from pgm_explainer.querying.tasks import NodeOutputs
-        >>> from pgm_explainer.sampling import Population, SamplingConfig
-        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> part = Graph(np.array(path.nonzero()), 3).whole
-        >>> predictor = as_predictor(lambda x: path @ x)
-        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
-        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
-        >>> from pgm_explainer.sampling import bind_parts, perturbed_batch
-        >>> graph, config = Graph(np.array(path.nonzero()), 3), SamplingConfig(features=[0, 1])
-        >>> parts = bind_parts(config, graph, Population(x), model.predictor, "auto")
-        >>> perturbed = np.array([[True, False, False]])
-        >>> batch = perturbed_batch(part, Population(x), parts, np.arange(1), nodes, perturbed)
-        >>> np.asarray(batch.x[0, 1:]).tolist()  # nodes 1 and 2 are as they were
-        [[0.0, 1.0], [0.0, 1.0]]
     """
     batch = Batch(_repeated(population, subgraph.nodes, len(samples)))
     return parts.perturb(batch, subgraph, samples, every, perturbed)
@@ -337,14 +256,6 @@ def probe_features(
         config: the options of sampling.
         nodes: the nodes, ascending.
         always: a mask ``[n]`` of these nodes.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import Population, SamplingConfig, probe_features
-        >>> population, nodes = Population(np.eye(3)), np.arange(3)
-        >>> config = SamplingConfig(features=[0, 1, 2])
-        >>> probe_features(population, config, nodes, np.array([True, False, False])).shape
-        (4, 3, 3)
     """
     draws = Draws.grid(config.seed, np.arange(_PROBES), nodes)
     perturbed = draws.coins("perturbed", config.perturb_probability) | always

@@ -9,7 +9,7 @@ in :data:`PERTURBATIONS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -19,16 +19,15 @@ from ..arrays import (
     FloatArray,
     IntArray,
     as_array,
-    as_label,
     call_own,
     check_name,
-    check_string,
     own_name,
     resolve,
 )
-from ..choices import Choice, Described, Description, UserDefined
+from ..choices import Choice, Described, Description
 from ..errors import InputError, PerturbationError
 from ..limits import brief
+from .custom_perturbation import CheckedPerturbation, CustomPerturbation
 from .donors import Permute, Substitute
 from .population import Population
 from .randomness import Draws
@@ -36,7 +35,6 @@ from .randomness import Draws
 __all__ = [
     "PERTURBATIONS",
     "WITH_RANDOM",
-    "CustomPerturbation",
     "Perturbation",
     "RandomWhereConstant",
     "as_perturbation",
@@ -46,10 +44,9 @@ __all__ = [
     "check_columns",
     "check_perturbation",
     "new_features",
-    "perturbed_columns",
 ]
 
-AND_RANDOM = " and random"
+_AND_RANDOM = " and random"
 _FRACTIONS = ("mean", "uniform")
 """Perturbations that do not keep integers."""
 
@@ -91,6 +88,8 @@ class Perturbation(Choice, Protocol):
 
 @dataclass(frozen=True)
 class _Mean(Described):
+    """The mean of all nodes of the same type, as in the paper."""
+
     name: str = "mean"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
@@ -99,6 +98,8 @@ class _Mean(Described):
 
 @dataclass(frozen=True)
 class _Zero(Described):
+    """Each feature becomes 0."""
+
     name: str = "zero"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
@@ -107,6 +108,8 @@ class _Zero(Described):
 
 @dataclass(frozen=True)
 class _Max(Described):
+    """The maximum of each feature among all nodes of the same type."""
+
     name: str = "max"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
@@ -115,6 +118,8 @@ class _Max(Described):
 
 @dataclass(frozen=True)
 class _Min(Described):
+    """The minimum of each feature among all nodes of the same type."""
+
     name: str = "min"
 
     def __call__(self, population: Population, draws: Draws) -> FloatArray:
@@ -151,11 +156,6 @@ class RandomWhereConstant:
     Attributes:
         usual: the perturbation for node types whose features vary.
         features: the columns that are perturbed; None for all.
-
-    Examples:
-        >>> from pgm_explainer.sampling import PERTURBATIONS, RandomWhereConstant
-        >>> RandomWhereConstant(PERTURBATIONS["permute"]).name
-        'permute and random'
     """
 
     usual: Perturbation
@@ -163,7 +163,7 @@ class RandomWhereConstant:
 
     @property
     def name(self) -> str:
-        return f"{self.usual.name}{AND_RANDOM}"
+        return f"{self.usual.name}{_AND_RANDOM}"
 
     def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
         columns = check_columns(self.features, population.x.shape[1])
@@ -180,85 +180,13 @@ class RandomWhereConstant:
         return Description(self.name)
 
 
-@dataclass(frozen=True)
-class CheckedPerturbation(UserDefined):
-    """A custom object with the attributes and methods of a :class:`Perturbation`."""
-
-    perturbation: Any
-
-    @property
-    def name(self) -> str:
-        return as_label(self.perturbation.name)
-
-    def __call__(self, population: Population, draws: Draws) -> NDArray[Any]:
-        new: NDArray[Any] = self.perturbation(population, draws)
-        return new
-
-
-@dataclass(frozen=True)
-class CustomPerturbation(UserDefined):
-    """A custom ``function(x, rng) -> new x``, called once per sample.
-
-    ``x`` is a copy of the features ``[N, F]`` or ``[N, T, F]`` of *all* nodes. ``rng`` is a NumPy
-    generator of the sample's own, so that the result does not depend on batches or other targets.
-    The cost grows with the size of the graph. A :class:`Perturbation` is faster: it computes only
-    the features of perturbed nodes.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import CustomPerturbation
-        >>> halved = CustomPerturbation(lambda x, rng: x / 2, name="halved")
-        >>> halved.function(np.array([[4.0]]), np.random.default_rng(0)).tolist()
-        [[2.0]]
-    """
-
-    function: Callable[[FloatArray, np.random.Generator], Any]
-    name: str = field(default="custom")
-
-    def __post_init__(self) -> None:
-        check_string(self.name, "the name of a perturbation")
-
-    def __call__(self, population: Population, draws: Draws) -> FloatArray:
-        samples, nodes = np.broadcast_arrays(draws.samples, draws.nodes)
-        floats = population.x.dtype.kind == "f"
-        dtype = population.x.dtype if floats else np.float64
-        new = np.empty((*draws.shape, population.x.shape[1]), dtype=dtype)
-        for sample, rng in draws.generators("custom").items():
-            here = samples == sample
-            new[here] = self._one(population, rng)[nodes[here]]
-        return new
-
-    def _one(self, population: Population, rng: np.random.Generator) -> FloatArray:
-        original = population.x.reshape(population.shape)
-        answer = call_own(
-            self.function,
-            original.copy(),
-            rng,
-            what=f"the perturbation {self.name!r}",
-            usage="(x [N, F], rng) -> x [N, F]",
-            error=PerturbationError,
-        )
-        new = as_array(answer, f"the output of the perturbation {self.name!r}")
-        if new.shape != original.shape:
-            raise PerturbationError(
-                f"the perturbation {brief(self.name)} returned an array of shape {new.shape} "
-                f"for features of shape {original.shape}; it must keep the shape"
-            )
-        floats = original.dtype if original.dtype.kind == "f" else new.dtype
-        return new.reshape(population.x.shape).astype(floats)
-
-
 PERTURBATIONS: dict[str, Perturbation] = {
     scheme.name: scheme
-    for scheme in (
-        *(_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform()),
-        *(Permute(), Substitute()),
-    )
+    for scheme in (_Mean(), _Zero(), _Max(), _Min(), _Random(), _Uniform(), Permute(), Substitute())
 }
 
-
 WITH_RANDOM = {
-    f"{name}{AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute", "substitute")
+    f"{name}{_AND_RANDOM}": PERTURBATIONS[name] for name in ("mean", "permute", "substitute")
 }
 """What ``auto`` chooses if some node types have constant features: a mapping from its name, such as
 ``"mean and random"``, to the perturbation of the other node types."""
@@ -439,11 +367,6 @@ def check_changes(
         f"sample would be the original graph (constant features?); choose another one, such as "
         f"perturbation='random' or 'zero'"
     )
-
-
-def perturbed_columns(features: Sequence[int] | None, population: Population) -> IntArray:
-    """Return the columns of a population to perturb: the chosen features at all time steps."""
-    return population.at_every_step(check_columns(features, population.width))
 
 
 def check_columns(features: Sequence[int] | None, num_features: int) -> IntArray:

@@ -25,8 +25,9 @@ _MOST_LISTED = 3
 _TOO_MANY = 10
 """If more features than this differ between two nodes, they are not listed."""
 _ROWS = 4096
-_TEMPERED = 0.25
 """How many rows are processed together, to save memory."""
+_TEMPERED = 0.25
+"""The exponent of the number of nodes with the same features, for :meth:`Population.tempered`."""
 
 
 @dataclass(frozen=True)

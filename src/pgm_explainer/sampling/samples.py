@@ -131,21 +131,12 @@ class Samples:
 
     Examples:
         >>> import numpy as np
-        >>> from pgm_explainer.execution import ExecutionConfig
-        >>> from pgm_explainer.graph import Graph
-        >>> from pgm_explainer.predictors import as_predictor
-        >>> from pgm_explainer.querying import Query, SubgraphModel
-        >>> from pgm_explainer.querying.tasks import NodeOutputs
-        >>> from pgm_explainer.sampling import Population, SamplingConfig
-        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
+        >>> from pgm_explainer import PGMExplainer
         >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> part = Graph(np.array(path.nonzero()), 3).whole
-        >>> predictor = as_predictor(lambda x: path @ x)
-        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
-        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
-        >>> from pgm_explainer.sampling import draw_samples
-        >>> config = SamplingConfig(features=[0, 1])
-        >>> samples = draw_samples(query, Population(x), config, ExecutionConfig())
+        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
+        >>> edges = np.array(path.nonzero())
+        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
+        >>> samples = explainer.samples([1])
         >>> samples.table.num_samples, samples.classes.tolist()
         (1000, [1, 0, 1])
     """
@@ -210,13 +201,6 @@ class Outcome:
         thresholds: changes above these count as changed, one for each level of change.
         log_odds: the absolute change of the log-odds, ``[n]``, if the original probability is close
             to 0 or 1; else None.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import Outcome
-        >>> outcome = Outcome(np.array([0.9, 0.4, 0.9]), original=0.9, resolution=1e-6)
-        >>> len(outcome.values)
-        3
     """
 
     values: NDArray[np.float64]

@@ -32,16 +32,9 @@ class RankedNode(TestedRow):
     """A row of the ranking: the independence test of one candidate and the target.
 
     Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer import PGMExplainer
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
-        >>> edges = np.array(path.nonzero())
-        >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
-        >>> explanation = explainer.explain(1)
-        >>> first = explanation.ranking[0]
-        >>> first.node, first.significant, first.selected
-        (0, True, True)
+        >>> row = RankedNode(7, 41.2, 1, -24.0, 0.29, significant=True, selected=True)
+        >>> f"{row.p:.0e}"
+        '4e-11'
     """
 
     node: VariableId

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import IntArray
-from ..effects import EffectProblem, Effects, are_precise, estimate_effects
+from ..effects import Effects
+from ..effects.estimate import EffectProblem, are_precise, estimate_effects
 from ..execution import in_blocks
 from ..independence import IndependenceTest, PairwiseTests, pair_counts, pairwise_tests
-from ..sampling import Outcome, Samples, SampleTable, VariableId
+from ..sampling import SampleTable, VariableId
+from ..sampling.samples import Outcome, Samples
 from ..significance import SignificanceConfig
 from .config import SelectionConfig
 from .ranking import Ranking, rank
@@ -76,21 +78,6 @@ class Dependents:
         ranking: the ranking of all candidates.
         related: the set U(t) of the paper, in the order of the ranking: the variables that depend
             on the target t and, unless ``no_child``, those that depend on any of these.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import SampleTable, Variable
-        >>> rng = np.random.default_rng(0)
-        >>> perturbed = rng.random((500, 3)) < 0.2
-        >>> table = SampleTable([Variable(node, True, 2) for node in range(3)], 500)
-        >>> changed = perturbed[:, :1]  # perturbing node 0 changes all predictions
-        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
-        >>> from pgm_explainer.selection import Neighbourhood, SelectionConfig, select_variables
-        >>> from pgm_explainer.significance import SignificanceConfig
-        >>> near = Neighbourhood(2, np.array([0, 1]))
-        >>> (found,) = select_variables(table, [near], SelectionConfig(), SignificanceConfig())
-        >>> found.related.tolist()
-        [0, 1]
     """
 
     ranking: Ranking
@@ -255,31 +242,6 @@ class SelectionResult:
         levels: how much the prediction changed in each sample, as a level ``[n]``; 0 means kept.
         outcome: the explained probability or value in each sample.
         is_precise: whether there are enough samples for the strongest effects.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.execution import ExecutionConfig
-        >>> from pgm_explainer.graph import Graph
-        >>> from pgm_explainer.predictors import as_predictor
-        >>> from pgm_explainer.querying import Query, SubgraphModel
-        >>> from pgm_explainer.querying.tasks import NodeOutputs
-        >>> from pgm_explainer.sampling import Population, SamplingConfig
-        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> part = Graph(np.array(path.nonzero()), 3).whole
-        >>> predictor = as_predictor(lambda x: path @ x)
-        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
-        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
-        >>> from pgm_explainer.sampling import draw_samples
-        >>> from pgm_explainer.selection import Neighbourhood, SelectionConfig, select_nodes
-        >>> from pgm_explainer.significance import SignificanceConfig
-        >>> config = SamplingConfig(features=[0, 1])
-        >>> samples = draw_samples(query, Population(x), config, ExecutionConfig())
-        >>> near = Neighbourhood(1, np.array([0, 2]), np.array([1]))
-        >>> configs = SelectionConfig(), SignificanceConfig()
-        >>> (found,) = select_nodes(samples, [near], *configs, 0.1, 10**6)
-        >>> found.chosen.tolist()
-        [0, 2]
     """
 
     neighbourhood: Neighbourhood
@@ -321,31 +283,6 @@ def select_nodes(
         significance: significance level and correction.
         perturb_probability: the probability that a node is perturbed in a sample.
         cells: see :func:`select_variables`.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.execution import ExecutionConfig
-        >>> from pgm_explainer.graph import Graph
-        >>> from pgm_explainer.predictors import as_predictor
-        >>> from pgm_explainer.querying import Query, SubgraphModel
-        >>> from pgm_explainer.querying.tasks import NodeOutputs
-        >>> from pgm_explainer.sampling import Population, SamplingConfig
-        >>> x, nodes = np.array([[2.0, 0], [0, 1], [0, 1]]), np.arange(3)
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> part = Graph(np.array(path.nonzero()), 3).whole
-        >>> predictor = as_predictor(lambda x: path @ x)
-        >>> model = SubgraphModel.observe(predictor, part, x, NodeOutputs(nodes))
-        >>> query = Query(model, nodes, [0, 1, 2], model.before.argmax(axis=-1), targets=[1])
-        >>> from pgm_explainer.sampling import draw_samples
-        >>> from pgm_explainer.selection import Neighbourhood, SelectionConfig, select_nodes
-        >>> from pgm_explainer.significance import SignificanceConfig
-        >>> config = SamplingConfig(features=[0, 1])
-        >>> samples = draw_samples(query, Population(x), config, ExecutionConfig())
-        >>> near = Neighbourhood(1, np.array([0, 2]), np.array([1]))
-        >>> configs = SelectionConfig(), SignificanceConfig()
-        >>> (found,) = select_nodes(samples, [near], *configs, 0.1, 10**6)
-        >>> [effect.node for effect in found.effects]
-        [0, 2]
     """
     for_tests, for_effects = tee(neighbourhoods)
     dependents = select_variables(samples.table, for_tests, config, significance, cells)
@@ -384,27 +321,6 @@ def choose_nodes(effects: Effects, dependents: Dependents, config: SelectionConf
     A cause is a node with a significant effect. It is strong if it has at least a hundredth of the
     strength of the strongest node. Strong causes come first, then nodes that depend on the target
     (in the order of the ranking), then weak causes.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import SampleTable, Variable
-        >>> rng = np.random.default_rng(0)
-        >>> perturbed = rng.random((500, 3)) < 0.2
-        >>> table = SampleTable([Variable(node, True, 2) for node in range(3)], 500)
-        >>> changed = perturbed[:, :1]  # perturbing node 0 changes all predictions
-        >>> table.write(0, (2 * perturbed + changed).astype(np.uint8))
-        >>> from pgm_explainer import PGMExplainer
-        >>> from pgm_explainer.selection import (
-        ...     Neighbourhood, SelectionConfig, choose_nodes, select_variables
-        ... )
-        >>> from pgm_explainer.significance import SignificanceConfig
-        >>> near = Neighbourhood(2, np.array([0, 1]))
-        >>> (dependents,) = select_variables(table, [near], SelectionConfig(), SignificanceConfig())
-        >>> x = np.array([[2.0, 0], [0, 1], [0, 1]])
-        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-        >>> explainer = PGMExplainer(lambda x: path @ x, x, np.array(path.nonzero()), num_layers=1)
-        >>> choose_nodes(explainer.explain(2).effects, dependents, SelectionConfig()).tolist()
-        [1, 0]
     """
     ranked = dependents.ranking.nodes
     candidates = frozenset(ranked.tolist())
@@ -428,8 +344,8 @@ def causes(effects: Effects, at_least: float = 0.0) -> IntArray:
         >>> edges = np.array(path.nonzero())
         >>> explainer = PGMExplainer(lambda x: path @ x, x, edges, num_layers=1)
         >>> explanation = explainer.explain(1)
-        >>> from pgm_explainer.selection import STRONG, causes
-        >>> causes(explanation.effects, at_least=STRONG).tolist()
+        >>> from pgm_explainer.selection import causes
+        >>> causes(explanation.effects, at_least=0.01).tolist()
         [0, 2]
     """
     chosen: NDArray[np.bool_] = effects.significant & (effects.strength >= at_least)

@@ -50,7 +50,7 @@ def shrink_many(
 
     Examples:
         >>> import numpy as np
-        >>> from pgm_explainer.selection import as_test, shrink_many
+        >>> from pgm_explainer.selection import as_test
         >>> rng = np.random.default_rng(0)
         >>> columns = rng.integers(2, size=(500, 3)).astype(np.uint8)
         >>> target = columns[:, 0] ^ (rng.random(500) < 0.1).astype(np.uint8)

@@ -18,11 +18,6 @@ def resampled_rows(num_samples: int, resamples: int, seed: int) -> Iterator[NDAr
     """Yield the rows of each resample, drawn with replacement.
 
     A resample depends only on the seed and its own number.
-
-    Examples:
-        >>> from pgm_explainer.structure import resampled_rows
-        >>> [rows.shape for rows in resampled_rows(num_samples=100, resamples=2, seed=0)]
-        [(100,), (100,)]
     """
     for at in range(resamples):
         yield np.random.default_rng([seed, at]).integers(0, num_samples, num_samples)
@@ -40,7 +35,6 @@ def edge_weights(dags: Sequence[DAG], leaf: bool = False) -> NDArray[np.float64]
             edges say nothing about those of other edges.
 
     Examples:
-        >>> from pgm_explainer.structure import DAG, edge_weights
         >>> edge_weights([DAG(3, [(0, 2), (1, 2)]), DAG(3, [(0, 2)])]).tolist()
         [[0.0, 0.0, 0.75], [0.0, 0.0, 0.5], [0.25, 0.0, 0.0]]
     """
@@ -73,7 +67,6 @@ def averaged_dag(
 
     Examples:
         >>> import numpy as np
-        >>> from pgm_explainer.structure import averaged_dag
         >>> averaged_dag(np.array([[0, 0.3, 0.1], [0.6, 0, 0], [0.1, 0, 0]]), threshold=0.5).edges
         ((1, 0),)
     """

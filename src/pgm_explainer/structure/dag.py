@@ -1,9 +1,12 @@
-"""Directed acyclic graphs over numbered variables, and constraints on them."""
+"""Directed acyclic graphs over numbered variables, and constraints on them.
+
+Many algorithms hold sets of variables as bit masks, which are Python integers of any size.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
@@ -15,7 +18,7 @@ from ..arrays import as_list, check_whole_number
 from ..errors import InputError
 from ..limits import brief
 
-__all__ = ["DAG", "Constraints", "add_leaf"]
+__all__ = ["DAG", "Constraints", "add_leaf", "dag_of_masks", "is_complete", "mask_of", "members"]
 
 Edge = tuple[int, int]
 _SHOWN = 20
@@ -198,3 +201,31 @@ def add_leaf(dag: DAG, parents: Iterable[int]) -> DAG:
         )
     leaf = dag.num_variables
     return DAG(leaf + 1, [*dag.edges, *((parent, leaf) for parent in given)])
+
+
+def mask_of(variables: Iterable[int]) -> int:
+    """Return variables as a bit mask."""
+    return sum(1 << variable for variable in variables)
+
+
+def members(mask: int) -> Iterator[int]:
+    """Yield the variables of a bit mask, ascending."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def is_complete(mask: int, adjacent: Sequence[int]) -> bool:
+    """Return whether all variables of a set are adjacent to each other.
+
+    Args:
+        mask: the set.
+        adjacent: for each variable, the mask of those that are adjacent to it.
+    """
+    return all(mask & ~adjacent[each] == 1 << each for each in members(mask))
+
+
+def dag_of_masks(parents: Sequence[int]) -> DAG:
+    """Return the network with these masks of parents."""
+    return DAG(len(parents), [(u, v) for v, mask in enumerate(parents) for u in members(mask)])

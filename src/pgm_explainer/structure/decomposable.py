@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 
 from ..arrays import check_whole_number
 from ..errors import InputError
+from .dag import is_complete, members
 from .families import FamilyScores, VariableSet, family_scores
 from .scores import Score
-from .undirected import UndirectedGraph, bits_of, separates
+from .undirected import UndirectedGraph, separates
 
 __all__ = ["decomposable_score", "decomposable_search"]
 
@@ -112,7 +113,7 @@ class _Climb:
         while (move := self._best()) is not None:
             self._toggle(*move)
         count = self._families.num_variables
-        edges = [(u, v) for u in range(count) for v in bits_of(self._near[u]) if u < v]
+        edges = [(u, v) for u in range(count) for v in members(self._near[u]) if u < v]
         return UndirectedGraph(count, tuple(edges))
 
     def _best(self) -> Move | None:
@@ -142,7 +143,7 @@ class _Climb:
         for u, v, common in self._open_pairs():
             if (u, v, common) not in self._gains and self._may_join(u, v):
                 masks = (common, common | 1 << u, common | 1 << v, common | 1 << u | 1 << v)
-                sets.update(tuple(bits_of(mask)) for mask in masks)
+                sets.update(tuple(members(mask)) for mask in masks)
         self._families.count_ahead(sorted(sets - {()}))
 
     def _additions(self) -> Iterator[tuple[float, Move]]:
@@ -153,9 +154,9 @@ class _Climb:
     def _removals(self) -> Iterator[tuple[float, Move]]:
         """Yield the gain of removing each edge that is in one maximal clique only."""
         for v, near in enumerate(self._near):
-            for u in bits_of(near & ((1 << v) - 1)):
+            for u in members(near & ((1 << v) - 1)):
                 common = near & self._near[u]
-                if all(common & ~self._near[each] == 1 << each for each in bits_of(common)):
+                if is_complete(common, self._near):
                     yield -self._gain(u, v, common), (u, v)
 
     def _may_join(self, u: int, v: int) -> bool:
@@ -178,19 +179,18 @@ class _Climb:
             self._closed.clear()
 
     def _check_size(self, clique: int) -> None:
-        members = tuple(bits_of(clique))
-        cells = self._families.configurations(members)
+        cells = self._families.configurations(members(clique))
         if cells > _MOST_CELLS:
             raise InputError(
-                f"a clique of {len(members)} variables would have {cells:,} joint states; set "
-                f"max_clique, lower max_nodes, or choose a score with a penalty"
+                f"a clique of {clique.bit_count()} variables would have {cells:,} joint states; "
+                f"set max_clique, lower max_nodes, or choose a score with a penalty"
             )
 
     def _gain(self, u: int, v: int, common: int) -> float:
         """Return how much better v is explained by u in addition to their common neighbours."""
         known = self._gains.get((u, v, common))
         if known is None:
-            given, larger = tuple(bits_of(common)), tuple(bits_of(common | 1 << u))
+            given, larger = tuple(members(common)), tuple(members(common | 1 << u))
             known = self._families.family(v, larger) - self._families.family(v, given)
             self._gains[u, v, common] = known
         return known

@@ -1,24 +1,18 @@
-"""I-equivalence classes of networks, and how far two of them are apart.
-
-Sets of variables are bit masks, which are Python integers of any size.
-"""
+"""I-equivalence classes of networks, and how far two of them are apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import InputError
 from ..limits import brief
-from .dag import DAG
+from .dag import DAG, mask_of, members
 
 __all__ = [
     "CPDAG",
     "Pattern",
     "cpdag",
-    "dag_of_masks",
     "equivalent",
-    "members",
     "structural_distance",
 ]
 
@@ -92,14 +86,6 @@ def structural_distance(one: DAG, other: DAG) -> int:
     return sum(first.get(pair) != second.get(pair) for pair in {*first, *second})
 
 
-def members(mask: int) -> Iterator[int]:
-    """Yield the variables of a bit mask, ascending."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
 class Pattern:
     """A graph with directed and undirected edges; it can be changed in place.
 
@@ -114,7 +100,7 @@ class Pattern:
     @classmethod
     def of(cls, dag: DAG) -> Pattern:
         """Return the equivalence class of a network."""
-        parents = [sum(1 << p for p in dag.parents(v)) for v in range(dag.num_variables)]
+        parents = [mask_of(dag.parents(child)) for child in range(dag.num_variables)]
         return cls.of_parents(parents)
 
     @classmethod
@@ -208,11 +194,6 @@ class Pattern:
         directed = [(u, v) for v in range(size) for u in members(self.into[v])]
         free = [(u, v) for v in range(size) for u in members(self.beside[v]) if u < v]
         return CPDAG(size, tuple(sorted(directed)), tuple(sorted(free)))
-
-
-def dag_of_masks(parents: list[int]) -> DAG:
-    """Return the network with these masks of parents."""
-    return DAG(len(parents), [(u, v) for v, mask in enumerate(parents) for u in members(mask)])
 
 
 def _adjacent(parents: list[int]) -> list[int]:

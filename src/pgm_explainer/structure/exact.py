@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .dag import DAG, Constraints
+from .dag import DAG, Constraints, dag_of_masks, mask_of
 from .families import FamilyScores, VariableSet, family_scores, score_all_families
 
 __all__ = ["MAX_EXACT_VARIABLES", "exact_search", "exact_search_many"]
@@ -49,18 +49,11 @@ def exact_search(
         forbidden, required: pairs (parent, child).
 
     Raises:
-        InputError: more than :data:`MAX_EXACT_VARIABLES` variables.
+        InputError: there are more than 20 variables.
 
     Examples:
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> cause = rng.integers(2, size=500)
-        >>> noisy, other = cause ^ (rng.random(500) < 0.1), rng.integers(2, size=500)
-        >>> data = np.stack([cause, noisy, other], axis=1)
-        >>> from pgm_explainer.structure import MAX_EXACT_VARIABLES, exact_search
-        >>> data.shape[1] <= MAX_EXACT_VARIABLES
-        True
-        >>> exact_search(data, [2, 2, 2]).edges
+        >>> from pgm_explainer.structure import exact_search
+        >>> exact_search([[0, 0], [1, 1]] * 50, [2, 2]).edges
         ((0, 1),)
     """
     families = family_scores(data, cardinalities, score)
@@ -109,7 +102,7 @@ def _legal(limits: Constraints, size: int) -> NDArray[np.bool_]:
     """Return which sets of parents each variable may have, as ``[child, bit mask]``."""
     masks = np.arange(1 << size)
     bits = 1 << np.arange(size)
-    required = np.array([_mask(limits.required.parents(child)) for child in range(size)])
+    required = np.array([mask_of(limits.required.parents(child)) for child in range(size)])
     allowed = (limits.allowed * bits[:, None]).sum(axis=0)
     legal = (masks & ~allowed[:, None] == 0) & (masks & required[:, None] == required[:, None])
     if limits.max_parents < size - 1:
@@ -155,7 +148,7 @@ def _parent_sets(
             value = families.family(child, parents)
             if value > bests[chosen]:
                 bests[chosen] = value
-                yield _mask(parents), value
+                yield mask_of(parents), value
 
 
 def _best_dags(families: NDArray[np.float64]) -> list[DAG]:
@@ -176,7 +169,7 @@ def _best_dags(families: NDArray[np.float64]) -> list[DAG]:
         best = size - 1 - values[:, ::-1].argmax(axis=1)
         total[:, layer.masks] = np.take_along_axis(values, best[:, None], axis=1)[:, 0]
         last[:, layer.masks] = best
-    return [_dag_of_parents(tuple(masks)) for masks in _trace_back(families, last).tolist()]
+    return [_cached_dag(tuple(masks)) for masks in _trace_back(families, last).tolist()]
 
 
 @dataclass(frozen=True)
@@ -184,7 +177,6 @@ class _Layer:
     """All sets of one size: their masks, whether each has a variable, and the masks without it."""
 
     masks: NDArray[np.int64]
-    columns: NDArray[np.int64]
     has: NDArray[np.bool_]
     before: NDArray[np.int64]
 
@@ -195,7 +187,7 @@ def _layers(size: int) -> list[_Layer]:
     layers = []
     for count in range(1, size + 1):
         masks = np.flatnonzero(members == count)
-        layers.append(_Layer(masks, np.arange(len(masks)), masks & bits > 0, masks & ~bits))
+        layers.append(_Layer(masks, masks & bits > 0, masks & ~bits))
     return layers
 
 
@@ -225,11 +217,8 @@ def _trace_back(families: NDArray[np.float64], last: NDArray[np.int64]) -> NDArr
     return parents
 
 
-@lru_cache(maxsize=1024)
-def _dag_of_parents(masks: tuple[int, ...]) -> DAG:
-    """Return the network with these parents; cached, because small networks recur."""
-    size = range(len(masks))
-    return DAG(len(masks), [(at, child) for child in size for at in size if masks[child] >> at & 1])
+_cached_dag = lru_cache(maxsize=1024)(dag_of_masks)
+"""Small networks recur."""
 
 
 @lru_cache(maxsize=32)
@@ -239,7 +228,3 @@ def _members(size: int) -> NDArray[np.int64]:
     for _ in range(size):
         counts = np.concatenate((counts, counts + 1))
     return counts
-
-
-def _mask(variables: Iterable[int]) -> int:
-    return sum(1 << variable for variable in variables)

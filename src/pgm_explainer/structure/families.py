@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..variables import joint_states
-from .dag import DAG
+from .dag import DAG, mask_of
 from .scores import Counts, as_score, check_data, num_folds
 
 __all__ = [
@@ -56,9 +56,9 @@ class FamilyScores(ABC):
         The entry of the child is undefined.
         """
 
-    @abstractmethod
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
-        """Count these sets in one batch, for later use."""
+        """Count these sets in one batch for later use, where that saves time."""
+        return
 
     def every_family(self) -> NDArray[np.float64] | None:
         """Return the scores ``[child, bit mask of parents]`` of all families, if available."""
@@ -87,14 +87,7 @@ def are_few(cardinalities: Iterable[int]) -> bool:
 
 
 def family_scores(data: ArrayLike, cardinalities: ArrayLike, score: Any = "bic") -> FamilyScores:
-    """Return the scores of families on a data set, with the implementation for its size.
-
-    Examples:
-        >>> from pgm_explainer.structure import family_scores
-        >>> scores = family_scores([[0, 0], [1, 1]] * 50, [2, 2])
-        >>> scores.family(1, (0,)) > scores.family(1, ())
-        True
-    """
+    """Return the scores of families on a data set, with the implementation for its size."""
     codes, sizes = check_data(data, cardinalities)
     chosen = as_score(score)
     if are_few(sizes):
@@ -117,14 +110,10 @@ class FewFamilies(FamilyScores):
         self._families = score_all_families(codes[None], cardinalities, score)[0]
 
     def family(self, child: int, parents: VariableSet) -> float:
-        return float(self._families[child, sum(1 << parent for parent in parents)])
+        return float(self._families[child, mask_of(parents)])
 
     def toggled(self, child: int, parents: VariableSet) -> NDArray[np.float64]:
-        mask = sum(1 << parent for parent in parents)
-        return self._families[child, mask ^ _bits(self.num_variables)]
-
-    def count_ahead(self, sets: Iterable[VariableSet]) -> None:
-        """Do nothing, because everything is counted already."""
+        return self._families[child, mask_of(parents) ^ _bits(self.num_variables)]
 
     def every_family(self) -> NDArray[np.float64]:
         return self._families
@@ -207,23 +196,15 @@ def _score_all_by_configuration(
 @lru_cache(maxsize=256)
 def _masks_of_cells(cardinalities: tuple[int, ...]) -> NDArray[np.int64]:
     """Return the bit mask of the set of each entry of the extended table."""
-    masks = np.zeros((1,) * len(cardinalities), dtype=np.int64)
-    for axis, size in enumerate(cardinalities):
-        shape = [1] * len(cardinalities)
-        shape[axis] = size + 1
-        masks = masks | np.array([1 << axis] * size + [0]).reshape(shape)
-    return masks
+    bits = ([1 << axis] * size + [0] for axis, size in enumerate(cardinalities))
+    return reduce(np.bitwise_or, np.ix_(*bits), np.zeros((), dtype=np.int64))
 
 
 @lru_cache(maxsize=256)
 def _cells_of_sets(cardinalities: tuple[int, ...]) -> NDArray[np.int64]:
     """Return the number of joint states of the set of each entry of the extended table."""
-    cells = np.ones((1,) * len(cardinalities), dtype=np.int64)
-    for axis, size in enumerate(cardinalities):
-        shape = [1] * len(cardinalities)
-        shape[axis] = size + 1
-        cells = cells * np.array([size] * size + [1]).reshape(shape)
-    return cells
+    sizes = ([size] * size + [1] for size in cardinalities)
+    return reduce(np.multiply, np.ix_(*sizes), np.ones((), dtype=np.int64))
 
 
 @lru_cache(maxsize=256)
@@ -253,7 +234,6 @@ class ManyFamilies(FamilyScores):
         self._by_size = {size: np.flatnonzero(self._sizes == size) for size in set(self._sizes)}
 
     def family(self, child: int, parents: VariableSet) -> float:
-        """Return the score of a child with its parents."""
         joint = self._value(tuple(sorted((*parents, child))))
         return joint - self._value(parents) - self.penalty(child, parents)
 
@@ -271,10 +251,11 @@ class ManyFamilies(FamilyScores):
         return np.asarray(joint - self._with_each_other(parents) - penalty)
 
     def count_ahead(self, sets: Iterable[VariableSet]) -> None:
-        new = [each for each in sets if each not in self._values]
-        new.sort(key=lambda each: tuple(self.cardinalities[v] for v in each))
-        groups = groupby(new, key=lambda each: tuple(self.cardinalities[v] for v in each))
-        for sizes, group in groups:
+        def sizes_of(variables: VariableSet) -> tuple[int, ...]:
+            return tuple(self.cardinalities[variable] for variable in variables)
+
+        new = sorted((each for each in sets if each not in self._values), key=sizes_of)
+        for sizes, group in groupby(new, key=sizes_of):
             cells = prod(sizes)
             if cells > _DENSE * self.num_samples:
                 continue  # few of the joint states occur, so counting one set at a time is faster
@@ -306,8 +287,7 @@ class ManyFamilies(FamilyScores):
 
     def _with_each_other(self, variables: VariableSet) -> NDArray[np.float64]:
         """Return the values of a set with each variable added to it, from one count."""
-        known = self._extended.get(variables)
-        if known is not None:
+        if (known := self._extended.get(variables)) is not None:
             return known
         codes, seen = self._joint_codes(variables)
         answer = np.empty(self.num_variables)
@@ -389,13 +369,9 @@ def network_score(
         score: a name in :data:`SCORES` or an object like those.
 
     Examples:
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> cause = rng.integers(2, size=500)
-        >>> noisy, other = cause ^ (rng.random(500) < 0.1), rng.integers(2, size=500)
-        >>> data = np.stack([cause, noisy, other], axis=1)
         >>> from pgm_explainer.structure import network_score
-        >>> network_score(data, [2, 2, 2], [(0, 1)]) > network_score(data, [2, 2, 2], [])
+        >>> data = [[0, 0], [1, 1]] * 50
+        >>> network_score(data, [2, 2], [(0, 1)]) > network_score(data, [2, 2], [])
         True
     """
     families = family_scores(data, cardinalities, score)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
-from .dag import DAG, Constraints
-from .equivalence import Pattern, dag_of_masks, members
+from .dag import DAG, Constraints, dag_of_masks, is_complete, members
+from .equivalence import Pattern
 from .families import FamilyScores, family_scores
 from .hill_climb import climb
 from .scores import PenalisedLikelihood, as_score
@@ -125,7 +125,7 @@ class _Search:
                 common = beside & self._adjacent[x]
                 groups[common] = groups.get(common, 0) | 1 << x
             for common, group in groups.items():
-                if not self._is_clique(common):
+                if not is_complete(common, self._adjacent):
                     continue
                 for turned in self._cliques(common, beside & ~common):
                     gains = self._gains(y, common | turned | into)
@@ -167,7 +167,7 @@ class _Search:
     def _insertions_of(self, x: int, y: int) -> Iterator[Move]:
         beside, into = self.pattern.beside[y], self.pattern.into[y]
         common = beside & self._adjacent[x]
-        if self._is_clique(common):
+        if is_complete(common, self._adjacent):
             for turned in self._cliques(common, beside & ~common):
                 yield float(self._gains(y, common | turned | into)[x]), x, y, turned
 
@@ -224,9 +224,6 @@ class _Search:
             seen |= ahead
             waiting += members(ahead)
         return True
-
-    def _is_clique(self, mask: int) -> bool:
-        return all(mask & ~(self._adjacent[v] | 1 << v) == 0 for v in members(mask))
 
     def _cliques(self, base: int, others: int) -> Iterator[int]:
         """Yield the subsets of the others that form a clique together with the base."""

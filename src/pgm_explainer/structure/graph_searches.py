@@ -91,11 +91,6 @@ class LocalTables(Described):
 
     Attributes:
         name: ``table``, ``tree`` or ``auto``.
-
-    Examples:
-        >>> from pgm_explainer.structure import DEPENDENCY_SEARCHES, LocalTables
-        >>> DEPENDENCY_SEARCHES["tree"] == LocalTables("tree")
-        True
     """
 
     name: str
@@ -115,15 +110,7 @@ DEPENDENCY_SEARCHES: Mapping[str, Any] = {
 
 
 def as_markov_search(choice: Any) -> Any:
-    """Return the search for a name, an instance or a custom function.
-
-    Examples:
-        >>> from pgm_explainer.structure import MARKOV_SEARCHES, as_markov_search
-        >>> list(MARKOV_SEARCHES)
-        ['auto', 'decomposable', 'neighbourhood']
-        >>> as_markov_search("auto").name
-        'decomposable'
-    """
+    """Return the search for a name, an instance or a custom function."""
     named = resolve(choice, "structure of a Markov network", MARKOV_SEARCHES)
     if named is not None:
         return named
@@ -138,15 +125,7 @@ def as_markov_search(choice: Any) -> Any:
 
 
 def as_dependency_search(choice: Any) -> Any:
-    """Return the form of the conditional distributions for a name or an instance.
-
-    Examples:
-        >>> from pgm_explainer.structure import DEPENDENCY_SEARCHES, as_dependency_search
-        >>> list(DEPENDENCY_SEARCHES)
-        ['auto', 'table', 'tree']
-        >>> as_dependency_search("tree")
-        LocalTables(name='tree')
-    """
+    """Return the form of the conditional distributions for a name or an instance."""
     named = resolve(choice, "structure of a dependency network", DEPENDENCY_SEARCHES)
     if named is None and not isinstance(choice, LocalTables):
         raise InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,51 +78,46 @@ def hill_climb(
         return DAG(families.num_variables)
     limits = Constraints.of(families.num_variables, max_parents, forbidden, required)
     tabu_length = check_whole_number(tabu_length, "tabu_length", at_least=0)
-    if patience is None:
-        patience = _patience(families.num_variables)
-    patience = check_whole_number(patience, "patience", at_least=0, at_most=_MOST_STEPS)
+    if patience is not None:
+        patience = check_whole_number(patience, "patience", at_least=0, at_most=_MOST_STEPS)
     restarts = check_whole_number(restarts, "restarts", at_least=0, at_most=REPETITIONS)
     max_steps = check_whole_number(max_steps, "max_steps", at_least=1, at_most=_MOST_STEPS)
     rng = np.random.default_rng(check_whole_number(seed, "seed", at_least=0))
 
-    best, best_score = _climb(families, limits, limits.required, tabu_length, patience, max_steps)
+    climb_from = partial(
+        climb, families, limits, patience=patience, tabu_length=tabu_length, max_steps=max_steps
+    )
+    best, best_score = climb_from()
     for _ in range(restarts):
-        start = _shaken(best, families, limits, rng)
-        found, its_score = _climb(families, limits, start, tabu_length, patience, max_steps)
-        if its_score > best_score + _TIE * abs(best_score):
-            best, best_score = found, its_score
+        found, score_found = climb_from(_shaken(best, families, limits, rng))
+        if score_found > best_score + _TIE * abs(best_score):
+            best, best_score = found, score_found
     return best
 
 
 def climb(
     families: FamilyScores,
     limits: Constraints,
-    *,
     start: DAG | None = None,
+    *,
     patience: int | None = None,
+    tabu_length: int = _TABU,
+    max_steps: int = _MAX_STEPS,
 ) -> tuple[DAG, float]:
-    """Climb from a network, by default that of the required edges.
+    """Climb from a network.
+
+    Args:
+        families: the scores of families.
+        limits: the constraints on the network.
+        start: the network to start from; None for that of the required edges.
+        patience, tabu_length, max_steps: as in :func:`hill_climb`.
 
     Returns:
         The best network, and its score.
     """
-    first = limits.required if start is None else start
-    patience = _patience(families.num_variables) if patience is None else patience
-    return _climb(families, limits, first, _TABU, patience, _MAX_STEPS)
-
-
-def _patience(num_variables: int) -> int:
-    return min(max(5, num_variables**2 // 4), 100)
-
-
-def _climb(
-    families: FamilyScores,
-    limits: Constraints,
-    start: DAG,
-    tabu_length: int,
-    patience: int,
-    max_steps: int,
-) -> tuple[DAG, float]:
+    if patience is None:
+        patience = min(max(5, families.num_variables**2 // 4), 100)
+    start = limits.required if start is None else start
     state = _State(families, limits, start)
     best, best_gain, gain = start.edges, 0.0, 0.0
     tabu: deque[Move] = deque(maxlen=min(tabu_length, max_steps))
@@ -134,7 +130,7 @@ def _climb(
         if its_gain <= 0 and without_gain >= patience:
             break
         state.make(move)
-        tabu.extend(_inverse(move))
+        tabu.append(_inverse(move))
         gain += its_gain
         if gain > best_gain + _TIE * max(1.0, abs(best_gain)):
             best, best_gain, without_gain = state.edges(), gain, 0
@@ -144,14 +140,12 @@ def _climb(
     return dag, families.network(dag)
 
 
-def _inverse(move: Move) -> list[Move]:
-    """Return the moves that would undo a move."""
+def _inverse(move: Move) -> Move:
+    """Return the move that would undo a move."""
     kind, parent, child = move
-    if kind == "add":
-        return [("remove", parent, child)]
-    if kind == "remove":
-        return [("add", parent, child)]
-    return [("reverse", child, parent)]
+    if kind == "reverse":
+        return kind, child, parent
+    return "remove" if kind == "add" else "add", parent, child
 
 
 def _shaken(dag: DAG, families: FamilyScores, limits: Constraints, rng: np.random.Generator) -> DAG:

@@ -6,9 +6,10 @@ Cycles are allowed, so the best parents of a variable do not depend on those of 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import check_whole_number
+from .dag import members
 from .families import FamilyScores, VariableSet, family_scores
 from .scores import Score
 
@@ -57,13 +58,12 @@ def local_search(
     return [_best(every[child][in_order], in_order, child) for child in range(count)]
 
 
-def _best(scores: np.typing.NDArray[np.float64], masks: np.ndarray, child: int) -> VariableSet:
+def _best(scores: NDArray[np.float64], masks: NDArray[np.int64], child: int) -> VariableSet:
     possible = masks >> child & 1 == 0
     scores, masks = scores[possible], masks[possible]
     highest = float(scores.max())
     first = int(np.argmax(scores >= highest - _TIE * max(1.0, abs(highest))))
-    mask = int(masks[first])
-    return tuple(at for at in range(mask.bit_length()) if mask >> at & 1)
+    return tuple(members(int(masks[first])))
 
 
 def _climb(families: FamilyScores, child: int, most: int) -> VariableSet:

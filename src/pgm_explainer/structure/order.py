@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import check_whole_number
 from ..limits import REPETITIONS
-from .dag import DAG, Constraints
-from .equivalence import members
+from .dag import DAG, Constraints, mask_of, members
 from .families import FamilyScores, family_scores
 from .hill_climb import climb
 
@@ -135,7 +134,7 @@ class _Orders:
         at = order.index(variable)
         gains = np.zeros(len(order))
         for step in (-1, 1):
-            before = sum(1 << v for v in order[:at])
+            before = mask_of(order[:at])
             total, place = 0.0, at
             while 0 <= place + step < len(order):
                 other = order[place + step]

@@ -7,8 +7,8 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .dag import DAG
-from .equivalence import Pattern, dag_of_masks, members
+from .dag import DAG, dag_of_masks, mask_of, members
+from .equivalence import Pattern
 from .skeleton import Skeleton, TestOptions, Tests, pc_skeleton, subsets
 
 __all__ = ["pc"]
@@ -81,7 +81,7 @@ def _directed(skeleton: Skeleton) -> list[int]:
         if not triples:
             # A cycle without chord has a v-structure, whichever way it is directed.
             return [
-                sum(1 << u for u in neighbours if u < v)
+                mask_of(u for u in neighbours if u < v)
                 for v, neighbours in enumerate(skeleton.adjacent)
             ]
         triples = triples[:-1]
@@ -100,7 +100,7 @@ def _v_structures(skeleton: Skeleton) -> list[Triple]:
 
 def _pattern(skeleton: Skeleton, triples: list[Triple]) -> Pattern:
     """Direct the edges of the triples, without reversing an edge or closing a cycle."""
-    beside = [sum(1 << u for u in neighbours) for neighbours in skeleton.adjacent]
+    beside = [mask_of(neighbours) for neighbours in skeleton.adjacent]
     pattern = Pattern([0] * len(beside), beside)
     for x, z, y in triples:
         against = pattern.into[x] >> z & 1 or pattern.into[y] >> z & 1

@@ -5,7 +5,7 @@ Sets of variables are bit masks inside this module, because most operations are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -13,9 +13,9 @@ from itertools import combinations
 from ..arrays import as_list, check_whole_number
 from ..errors import InputError
 from ..limits import brief
-from .dag import DAG
+from .dag import DAG, is_complete, members
 
-__all__ = ["UndirectedGraph", "bits_of", "mask_of", "separates"]
+__all__ = ["UndirectedGraph", "separates"]
 
 Edge = tuple[int, int]
 Clique = tuple[int, ...]
@@ -66,7 +66,7 @@ class UndirectedGraph:
         at = check_whole_number(variable, "a variable", at_least=0)
         if at >= self.num_variables:
             raise InputError(f"{at} is not a variable; variables are 0 to {self.num_variables - 1}")
-        return tuple(bits_of(self.masks[at]))
+        return tuple(members(self.masks[at]))
 
     @cached_property
     def order(self) -> tuple[int, ...]:
@@ -79,7 +79,7 @@ class UndirectedGraph:
             chosen = min(waiting, key=lambda variable: (-weight[variable], variable))
             waiting.remove(chosen)
             order.append(chosen)
-            for other in bits_of(self.masks[chosen]):
+            for other in members(self.masks[chosen]):
                 weight[other] += 1
         return tuple(order)
 
@@ -95,7 +95,7 @@ class UndirectedGraph:
     @cached_property
     def is_chordal(self) -> bool:
         """Whether every cycle of four or more variables has a chord."""
-        return all(_is_complete(mask, self.masks) for mask in self._earlier.values())
+        return all(is_complete(mask, self.masks) for mask in self._earlier.values())
 
     @cached_property
     def cliques(self) -> tuple[Clique, ...]:
@@ -111,7 +111,7 @@ class UndirectedGraph:
         largest = [
             one for one in found if not any(one != two and one & two == one for two in found)
         ]
-        return tuple(sorted(tuple(bits_of(mask)) for mask in largest))
+        return tuple(sorted(tuple(members(mask)) for mask in largest))
 
     def oriented(self) -> DAG:
         """Return the directed graph that implies the same independences.
@@ -127,7 +127,7 @@ class UndirectedGraph:
             raise InputError("only a chordal graph has an orientation; triangulate it first")
         return DAG(
             self.num_variables,
-            [(u, v) for v, mask in self._earlier.items() for u in bits_of(mask)],
+            [(u, v) for v, mask in self._earlier.items() for u in members(mask)],
         )
 
     def triangulated(self) -> UndirectedGraph:
@@ -147,7 +147,7 @@ class UndirectedGraph:
                 near[v] |= 1 << u
                 added.append((u, v))
             waiting.remove(chosen)
-            for other in bits_of(near[chosen]):
+            for other in members(near[chosen]):
                 near[other] &= ~(1 << chosen)
         return UndirectedGraph(self.num_variables, tuple(added))
 
@@ -157,7 +157,7 @@ class UndirectedGraph:
         left, found = (1 << self.num_variables) - 1, []
         while left:
             reached = _reached(left & -left, left, self.masks)
-            found.append(tuple(bits_of(reached)))
+            found.append(tuple(members(reached)))
             left &= ~reached
         return tuple(found)
 
@@ -173,43 +173,26 @@ def _as_edge(edge: Iterable[int], num_variables: int) -> Edge:
     return ends[0], ends[1]
 
 
-def mask_of(variables: Iterable[int]) -> int:
-    """Return variables as a bit mask."""
-    return sum(1 << variable for variable in variables)
-
-
-def bits_of(mask: int) -> Iterator[int]:
-    """Yield the variables of a bit mask, ascending."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-def separates(mask: int, u: int, v: int, masks: tuple[int, ...] | list[int]) -> bool:
+def separates(mask: int, u: int, v: int, masks: Sequence[int]) -> bool:
     """Return whether removing the variables of a mask leaves no path from u to v."""
     return not _reached(1 << u, ~mask, masks) >> v & 1
 
 
-def _reached(start: int, inside: int, masks: tuple[int, ...] | list[int]) -> int:
+def _reached(start: int, inside: int, masks: Sequence[int]) -> int:
     """Return the variables that paths inside a set lead to."""
     reached = fresh = start
     while fresh:
         near = 0
-        for variable in bits_of(fresh):
+        for variable in members(fresh):
             near |= masks[variable]
         fresh = near & inside & ~reached
         reached |= fresh
     return reached
 
 
-def _is_complete(mask: int, masks: tuple[int, ...] | list[int]) -> bool:
-    return all(mask & ~masks[each] == 1 << each for each in bits_of(mask))
-
-
 def _missing(mask: int, masks: list[int]) -> list[Edge]:
     """Return the pairs of a set that are not neighbours."""
-    return [(u, v) for u, v in combinations(bits_of(mask), 2) if not masks[u] >> v & 1]
+    return [(u, v) for u, v in combinations(members(mask), 2) if not masks[u] >> v & 1]
 
 
 def _maximal_cliques(masks: tuple[int, ...]) -> Iterator[int]:
@@ -223,8 +206,8 @@ def _maximal_cliques(masks: tuple[int, ...]) -> Iterator[int]:
                 raise InputError(f"the graph has more than {_MOST_CLIQUES:,} maximal cliques")
             yield clique
             continue
-        pivot = max(bits_of(open_ | closed), key=lambda each: (masks[each] & open_).bit_count())
-        for variable in bits_of(open_ & ~masks[pivot]):
+        pivot = max(members(open_ | closed), key=lambda each: (masks[each] & open_).bit_count())
+        for variable in members(open_ & ~masks[pivot]):
             near = masks[variable]
             stack.append((clique | 1 << variable, open_ & near, closed & near))
             open_ &= ~(1 << variable)

@@ -15,8 +15,8 @@ from pgm_explainer import (
     PGMExplainer,
     Time,
 )
-from pgm_explainer.sampling import Mixed, Parts, as_parts
-from pgm_explainer.sampling.parts import Batch
+from pgm_explainer.sampling import Parts, as_parts
+from pgm_explainer.sampling.parts import Batch, Mixed
 
 from .conftest import Net
 

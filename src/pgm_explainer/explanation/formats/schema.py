@@ -7,13 +7,15 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from ...effects import EFFECT_COLUMNS, Effects
+from ...effects import Effects
+from ...effects.table import EFFECT_COLUMNS
 from ...errors import InputError
 from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...limits import brief
 from ...network.formats.plain import network_to_dict
-from ...selection import RANKING_COLUMNS, Ranking
+from ...selection import Ranking
+from ...selection.ranking import RANKING_COLUMNS
 from ...storage.checked import plain_name
 from ..edge_confidence import confidence_to_dict
 from ..explanation import Explanation

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from ...arrays import IntArray
-from ...effects import EFFECT_COLUMNS, Effects, PairEffect
+from ...effects import Effects, PairEffect
+from ...effects.table import EFFECT_COLUMNS
 from ...errors import FileError
 from ...feature_names import FeatureNames
 from ...graph import Subgraph
 from ...limits import brief
 from ...network.formats.plain import network_from_dict
 from ...node_names import NodeNames
-from ...selection import RANKING_COLUMNS, Ranking
+from ...selection import Ranking
+from ...selection.ranking import RANKING_COLUMNS
 from ...storage.checked import Checked
 from ...variables import VariableId, is_edge
 from ...versions import CURRENT_VERSIONS

@@ -15,32 +15,26 @@ from ...errors import FileError, InputError
 from ...limits import brief
 from ...model_config import ModelConfig
 from ...network import NetworkConfig
-from ...sampling import (
-    CHANGE_TYPES,
-    PART_KINDS,
-    PERTURBATIONS,
-    WITH_RANDOM,
-    Mixed,
-    RandomWhereConstant,
-    SamplingConfig,
-)
+from ...sampling import PERTURBATIONS, SamplingConfig
+from ...sampling.change import CHANGE_TYPES
+from ...sampling.parts import PART_KINDS, Mixed
+from ...sampling.perturbation import WITH_RANDOM, RandomWhereConstant
 from ...selection import TESTS, SelectionConfig
 from ...settings import CHOICES, Settings
 from ...significance import SignificanceConfig
 from ...storage.checked import Checked
 from ...structure import (
-    DEPENDENCY_SEARCHES,
-    MARKOV_SEARCHES,
     SCORES,
     SEARCHES,
     BDeuScore,
     BDsScore,
     FNMLScore,
     HeldOutScore,
-    NamedSearch,
     PenalisedLikelihood,
     QNMLScore,
 )
+from ...structure.graph_searches import DEPENDENCY_SEARCHES, MARKOV_SEARCHES
+from ...structure.search import NamedSearch
 
 __all__ = ["settings_from_dict", "settings_to_dict"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from ...selection import critical_log_p
+from ...selection.ranking import critical_log_p
 from ..colours import BLUE, GREY, SKY, VERMILLION
 from ..effects import level_words
 from ..names import shorten, variable_label

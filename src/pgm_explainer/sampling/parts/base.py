@@ -166,16 +166,7 @@ class Parts(ABC):
 
 
 class PartKind(Choice, Protocol):
-    """A kind of parts, such as edges; :meth:`bind` finds the parts of a given graph.
-
-    Examples:
-        >>> from pgm_explainer import Edges
-        >>> from pgm_explainer.sampling import PART_KINDS
-        >>> sorted(PART_KINDS)
-        ['edges', 'features', 'nodes', 'time']
-        >>> Edges("rewire").name
-        'edges'
-    """
+    """A kind of parts, such as edges; :meth:`bind` finds the parts of a given graph."""
 
     @property
     def name(self) -> str: ...

@@ -162,14 +162,6 @@ class FeatureCells(Parts):
 
     Attributes:
         numbers: the numbers of all parts, ascending.
-
-    Examples:
-        >>> import numpy as np
-        >>> from pgm_explainer.sampling import FeatureCells, Population, SamplingConfig
-        >>> population = Population(np.eye(3))
-        >>> cells = FeatureCells(population, SamplingConfig(), first=3, nodes=np.array([0, 2]))
-        >>> type(cells).__name__
-        'FeatureCells'
     """
 
     changes_features = True

@@ -27,14 +27,7 @@ __all__ = ["Mixed"]
 
 @dataclass(frozen=True)
 class Mixed:
-    """Parts of several kinds; each part is perturbed independently of all others.
-
-    Examples:
-        >>> from pgm_explainer import Edges, Nodes
-        >>> from pgm_explainer.sampling import Mixed
-        >>> Mixed((Nodes(), Edges())).name
-        'nodes and edges'
-    """
+    """Parts of several kinds; each part is perturbed independently of all others."""
 
     kinds: tuple[PartKind, ...]
 

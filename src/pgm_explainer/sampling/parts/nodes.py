@@ -13,8 +13,9 @@ from ...choices import Described
 from ...graph import Graph, Subgraph
 from ...predictors import SharedRows
 from ...variables import VariableId
+from ..custom_perturbation import CustomPerturbation
 from ..donors import Permute
-from ..perturbation import CustomPerturbation, changed_share, check_changes, new_features
+from ..perturbation import changed_share, check_changes, new_features
 from ..population import Population
 from ..randomness import Draws
 from .base import Batch, Parts

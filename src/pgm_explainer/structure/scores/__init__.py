@@ -89,11 +89,6 @@ def as_plain_score(choice: Any) -> Score:
 
     Raises:
         InputError: the score is defined for Bayesian networks only.
-
-    Examples:
-        >>> from pgm_explainer.structure import as_plain_score
-        >>> as_plain_score("bdeu").name
-        'bdeu'
     """
     score: Any = as_score(choice)
     if not isinstance(score, (PenalisedLikelihood, BDeuScore, CustomScore)):

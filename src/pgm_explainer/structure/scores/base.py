@@ -88,11 +88,6 @@ def num_folds(score: Any) -> int:
 
     For such a score, counts have a last axis of this length, and ``terms`` sums over it. Row i is
     in part i modulo this number.
-
-    Examples:
-        >>> from pgm_explainer.structure import SCORES, HeldOutScore, num_folds
-        >>> num_folds(HeldOutScore(folds=5)), num_folds(SCORES["bic"])
-        (5, 1)
     """
     return int(getattr(score, "folds", 1))
 
@@ -104,14 +99,7 @@ def check_sample_size(value: Any) -> None:
 
 
 def check_data(data: ArrayLike, cardinalities: ArrayLike) -> tuple[Counts, tuple[int, ...]]:
-    """Return validated data ``[n, V]`` and cardinalities as integers.
-
-    Examples:
-        >>> from pgm_explainer.structure import check_data
-        >>> data, sizes = check_data([[0, 1], [1, 0]], [2, 2])
-        >>> data.shape, sizes
-        ((2, 2), (2, 2))
-    """
+    """Return validated data ``[n, V]`` and cardinalities as integers."""
     codes = as_array(data, "data")
     sizes = as_array(cardinalities, "cardinalities")
     if codes.ndim != 2 or len(codes) == 0:

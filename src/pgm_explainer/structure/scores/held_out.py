@@ -27,15 +27,10 @@ class HeldOutScore(Described):
         equivalent_samples: the weight of the prior.
 
     Examples:
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> cause = rng.integers(2, size=500)
-        >>> noisy, other = cause ^ (rng.random(500) < 0.1), rng.integers(2, size=500)
-        >>> data = np.stack([cause, noisy, other], axis=1)
         >>> from pgm_explainer.structure import HeldOutScore, network_score
-        >>> score = HeldOutScore(folds=5)
-        >>> linked = network_score(data, [2, 2, 2], [(0, 1)], score)
-        >>> linked > network_score(data, [2, 2, 2], [], score)
+        >>> data, score = [[0, 0], [1, 1]] * 50, HeldOutScore(folds=5)
+        >>> linked = network_score(data, [2, 2], [(0, 1)], score)
+        >>> linked > network_score(data, [2, 2], [], score)
         True
     """
 

@@ -26,15 +26,10 @@ class PenalisedLikelihood(Described):
         per_log_n: the part of the penalty in units of log n (BIC: 1/2).
 
     Examples:
-        >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> cause = rng.integers(2, size=500)
-        >>> noisy, other = cause ^ (rng.random(500) < 0.1), rng.integers(2, size=500)
-        >>> data = np.stack([cause, noisy, other], axis=1)
         >>> from pgm_explainer.structure import PenalisedLikelihood, network_score
-        >>> mild = PenalisedLikelihood("mild", per_parameter=0.1)
-        >>> linked = network_score(data, [2, 2, 2], [(0, 1)], mild)
-        >>> linked > network_score(data, [2, 2, 2], [], mild)
+        >>> data, mild = [[0, 0], [1, 1]] * 50, PenalisedLikelihood("mild", per_parameter=0.1)
+        >>> linked = network_score(data, [2, 2], [(0, 1)], mild)
+        >>> linked > network_score(data, [2, 2], [], mild)
         True
     """
 

@@ -26,13 +26,9 @@ class QNMLScore(Described):
 
     Examples:
         >>> import numpy as np
-        >>> rng = np.random.default_rng(0)
-        >>> cause = rng.integers(2, size=500)
-        >>> noisy, other = cause ^ (rng.random(500) < 0.1), rng.integers(2, size=500)
-        >>> data = np.stack([cause, noisy, other], axis=1)
         >>> from pgm_explainer.structure import QNMLScore, network_score
-        >>> edges = (0, 1), (1, 0)
-        >>> scores = [network_score(data, [2, 2, 2], [edge], QNMLScore()) for edge in edges]
+        >>> data, edges = [[0, 0], [1, 1]] * 50, [(0, 1), (1, 0)]
+        >>> scores = [network_score(data, [2, 2], [edge], QNMLScore()) for edge in edges]
         >>> bool(np.isclose(*scores))
         True
     """
