@@ -38,6 +38,7 @@ _SAMPLES, _EPOCHS, _REPEATS = 800, 100, 3
 _OURS: dict[str, dict[str, Any]] = {
     "networks": {},
     "effects only": {"own_predictions": False, "structure": None},
+    "edges": {"parts": "edges"},
 }
 _SHARE = "ours, time in total / time in the model"
 _ALL = "PGM_BENCH_ALL"
