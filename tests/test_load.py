@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
-    """Measure a case in a fork of one process: importing everything takes longer than most cases."""
+    """Measure a case in a fork of one process, since the imports take longer than most cases."""
     errors = tmp_path_factory.mktemp("load") / "errors.txt"
     paths = os.pathsep.join([str(ROOT / "tests" / "importable"), *filter(None, sys.path)])
     with (

@@ -60,7 +60,8 @@ def main() -> None:
                 os._exit(1)
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print(f"exit code {code}", flush=True)
+        sys.stdout.write(f"exit code {code}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections import Counter
 from types import SimpleNamespace
 
@@ -44,7 +45,8 @@ def main() -> int:
         **{name: getattr(os, name) for name in ("kill", "readlink", "scandir")}, killpg=killpg
     )
     code = soak.main()
-    print(f"engines: {' '.join(sorted(engines))}; signals that met a job: {signals.total()}")
+    said = f"engines: {' '.join(sorted(engines))}; signals that met a job: {signals.total()}"
+    sys.stdout.write(f"{said}\n")
     return code
 
 
