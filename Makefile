@@ -33,9 +33,10 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 # One thread each: those of two test processes on two cores would mostly wait for each other.
+# Files in the order of tests/conftest.py, slow ones first; not those with the most tests first.
 # The tests of the study run separately: both parts keep a browser open, and one process can keep only one.
 tests: $(VENV)/test.stamp
-	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile tests src lab
+	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests src lab
 	OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} $(BIN)/python -m pytest -n 2 --dist loadfile study
 
 # The package is installed, not linked (-e), so that what is tested is what a user gets. Warnings
