@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -89,6 +88,8 @@ def _exponent(sizes: Sequence[int], times: Sequence[float]) -> float:
 
 
 def _draw(curves: dict[str, tuple[Sequence[int], list[float], list[int]]]) -> None:
+    import matplotlib.pyplot as plt  # slow to import, and other modules use the graphs only
+
     figure, panels = plt.subplots(1, len(curves), figsize=(14, 3.4), layout="constrained")
     for axes, (what, (sizes, times, _)) in zip(panels, curves.items(), strict=True):
         axes.loglog(sizes, times, "o-", color="#0072B2")

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from torch import Tensor, nn
-
 Result = TypeVar("Result")
 _CPUINFO = Path("/proc/cpuinfo")
 
@@ -43,17 +41,3 @@ def timed(function: Callable[[], Result]) -> tuple[float, Result]:
 def seconds(function: Callable[[], Any], repeats: int = 1) -> float:
     """Return the median time of some runs."""
     return statistics.median(timed(function)[0] for _ in range(repeats))
-
-
-class Clock(nn.Module):
-    """A model that measures the time spent in it."""
-
-    def __init__(self, model: nn.Module, clock: Callable[[], float]) -> None:
-        super().__init__()
-        self.model, self.clock, self.inside = model, clock, 0.0
-
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        start = self.clock()
-        answer: Tensor = self.model(x, edge_index)
-        self.inside += self.clock() - start
-        return answer

@@ -30,7 +30,8 @@ from pgm_explainer.graph import Graph
 
 from ..cora import load_cora
 from ..data import DataError
-from .measure import Clock, Row
+from .clock import Clock
+from .measure import Row
 from .syn6 import load
 
 _MODELS = {"GCN": GCN, "SAGE": GraphSAGE, "GIN": GIN, "GAT": GAT}

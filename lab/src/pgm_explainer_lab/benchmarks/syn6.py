@@ -18,7 +18,8 @@ from ..checkpoints import load_author_syn6
 from ..data import DataError
 from ..metrics import top_k_accuracy
 from ..node_data import NodeDataset
-from .measure import Clock, Row, timed
+from .clock import Clock
+from .measure import Row, timed
 
 
 def load() -> tuple[gnn.NodeGNN, NodeDataset]:
