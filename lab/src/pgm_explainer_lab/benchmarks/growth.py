@@ -26,7 +26,8 @@ Arrays = tuple[NDArray[np.float32], NDArray[np.int64]]
 def rows() -> Iterator[Row]:
     curves = {
         "neighbourhood": _curve((10, 100, 1000, 10_000, 100_000), _by_neighbourhood),
-        "samples": _curve((100, 300, 1000, 3000, 10_000), _by_samples),
+        "samples": _curve((100, 1000, 10_000, 100_000), _by_samples),
+        "features": _curve((10, 100, 1000, 10_000), _by_features),
         "targets": _curve((1, 10, 100, 500, 2000), _by_targets),
         "edges of the graph": _curve((10_000, 100_000, 1_000_000, 10_000_000), _by_graph),
     }
@@ -68,6 +69,12 @@ def _by_samples(size: int) -> Callable[[], Any]:
     return partial(_explainer(circulant(10_000), num_samples=size).explain, 5000)
 
 
+def _by_features(size: int) -> Callable[[], Any]:
+    _, edges = circulant(2000)
+    x = np.random.default_rng(0).random((2000, size), dtype=np.float32)
+    return partial(_explainer((x, edges)).explain, 1000)
+
+
 def _by_targets(size: int) -> Callable[[], Any]:
     return partial(_explainer(circulant(20_000), num_samples=400).explain_many, range(size))
 
@@ -90,7 +97,9 @@ def _exponent(sizes: Sequence[int], times: Sequence[float]) -> float:
 def _draw(curves: dict[str, tuple[Sequence[int], list[float], list[int]]]) -> None:
     import matplotlib.pyplot as plt  # slow to import, and other modules use the graphs only
 
-    figure, panels = plt.subplots(1, len(curves), figsize=(14, 3.4), layout="constrained")
+    figure, panels = plt.subplots(
+        1, len(curves), figsize=(3.5 * len(curves), 3.4), layout="constrained"
+    )
     for axes, (what, (sizes, times, _)) in zip(panels, curves.items(), strict=True):
         axes.loglog(sizes, times, "o-", color="#0072B2")
         axes.set_title(f"{what}: exponent {_exponent(sizes, times):.2f}", size=10)
