@@ -67,6 +67,9 @@ SEED ?= 0
 attack: $(VENV)/test.stamp ## malformed calls, mutated files, kills and loads; SEED=7 for other cases
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pgm_explainer_lab.attack --seed $(SEED)
 
+# uv installs packages several times as fast as pip, but does not read pip's configuration, such as a mirror.
+install = $(BIN)/uv pip install -q --python $(BIN)/python $(1) || $(PIP) install -q $(1)
+
 # In a separate environment, so that what is released does not depend on what is installed here.
 dist: ## build the wheel and the source distribution, check both, and try the wheel
 	rm -rf dist
@@ -86,20 +89,21 @@ $(BIN)/python:
 # DGL is installed without its dependencies. If there is no DGL for this Python, its tests are skipped.
 # Torch is installed first and alone, so that no other package determines which build is used.
 $(VENV)/torch.stamp: constraints.txt | $(BIN)/python
-	$(PIP) install -q $$(grep '^torch==' constraints.txt)
+	$(PIP) install -q --no-compile $$(grep '^torch==' constraints.txt)
+	-$(PIP) install -q $$(grep '^uv==' constraints.txt)
 	touch $@
 
 $(VENV)/demo.stamp: pyproject.toml lab/pyproject.toml constraints.txt $(VENV)/torch.stamp
-	$(PIP) install -q -c constraints.txt -e . -e lab
+	$(call install,-c constraints.txt -e . -e lab)
 	touch $@
 
 $(VENV)/test.stamp: pyproject.toml lab/pyproject.toml study/pyproject.toml constraints.txt $(VENV)/torch.stamp
-	$(PIP) install -q -c constraints.txt -e '.[test]' -e lab -e 'study[test]'
-	-$(PIP) install -q --no-deps $$(sed -n 's/^# no-deps: //p' constraints.txt)
+	$(call install,-c constraints.txt -e '.[test]' -e lab -e 'study[test]')
+	-$(call install,--no-deps $$(sed -n 's/^# no-deps: //p' constraints.txt))
 	touch $@ $(VENV)/demo.stamp
 
 $(VENV)/docs.stamp: $(VENV)/test.stamp
-	$(PIP) install -q -c constraints.txt -e '.[docs]'
+	$(call install,-c constraints.txt -e '.[docs]')
 	touch $@
 
 $(VENV_MIN)/test.stamp: pyproject.toml lab/pyproject.toml constraints-min.txt
