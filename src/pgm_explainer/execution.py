@@ -7,13 +7,14 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
 from numbers import Real
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .arrays import check_optional_flag, check_whole_number
 from .errors import InputError
@@ -25,6 +26,7 @@ __all__ = [
     "check_memory",
     "free_processors",
     "in_blocks",
+    "one_ahead",
     "readable",
     "release_free_memory",
 ]
@@ -35,6 +37,7 @@ _PROC = Path("/proc")
 _MEMINFO = _PROC / "meminfo"
 _PROCESSORS_VALID = 0.25
 """The number of free processors is counted again after this many seconds."""
+_END: Any = object()
 Item = TypeVar("Item")
 
 
@@ -162,6 +165,26 @@ def release_free_memory() -> None:
     """
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def one_ahead(items: Iterator[Item], in_thread: bool = True) -> Iterator[Item]:
+    """Yield items; while the caller uses one, a thread computes the next.
+
+    Args:
+        in_thread: if False, each item is computed when it is needed.
+
+    Examples:
+        >>> list(one_ahead(iter(range(3))))
+        [0, 1, 2]
+    """
+    if not in_thread:
+        yield from items
+        return
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, _END)
+        while (item := coming.result()) is not _END:
+            coming = pool.submit(next, items, _END)
+            yield item
 
 
 def in_blocks(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 import tracemalloc
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from scipy.special import softmax
 from pgm_explainer import scratch
 from pgm_explainer.execution import ExecutionConfig
 from pgm_explainer.graph import Graph
-from pgm_explainer.predictors import as_predictor
+from pgm_explainer.predictors import Predictor, as_predictor
 from pgm_explainer.querying import Query, SubgraphModel
 from pgm_explainer.querying.tasks import GraphOutput, NodeOutputs, PairOutputs
 from pgm_explainer.sampling import (
@@ -312,3 +313,30 @@ def test_sampling_stays_near_the_memory_bound(perturbation):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 6 * len(x) * 64 * x.itemsize  # what one sample is assumed to take
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_the_next_samples_are_drawn_while_a_model_works_elsewhere(toy, elsewhere):
+    drawn, ahead = [], []
+
+    def shifted(x, rng):  # called once for each sample
+        drawn.append(None)
+        return x + rng.normal(size=x.shape)
+
+    class Remote(Predictor):
+        works_elsewhere = elsewhere
+
+        def __call__(self, x, part, pairs=None):
+            if len(x) == 20:  # a batch of samples, not a check of the model
+                stop, wanted = time.monotonic() + 5 * elsewhere, 20 * (len(ahead) + 2)
+                while len(drawn) < wanted and time.monotonic() < stop:
+                    time.sleep(0.001)
+                ahead.append(len(drawn) >= wanted)
+            return toy.whole(x)
+
+    config, execution = plan(perturb_probability=0.9, samples_per_call=20)
+    how = replace(config, perturbation=CustomPerturbation(shifted)), execution
+    arguments = (toy.x, toy.edge_index, np.arange(16), how)
+    found, _ = recorded_codes(Remote(), *arguments)
+    assert ahead == [elsewhere, elsewhere, False]  # nothing comes after the last batch
+    np.testing.assert_array_equal(found, recorded_codes(toy.whole, *arguments)[0])

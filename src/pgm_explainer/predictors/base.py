@@ -44,6 +44,8 @@ class Predictor(ABC):
         num_layers: the number of message-passing layers; None if unknown.
         flow: the direction of messages along an edge, one of :data:`~pgm_explainer.graph.FLOWS`.
         batches_graphs: whether the model can predict several graphs in one call.
+        works_elsewhere: whether a call leaves the processors of this machine free, as for a model
+            on an accelerator or behind a network connection. Meanwhile, the next samples are drawn.
         module: the PyTorch module of the model; None if there is none. When a job is resumed, its
             weights show whether the model is the same.
         inputs: further inputs of the model, by name.
@@ -65,6 +67,7 @@ class Predictor(ABC):
     batches_graphs: bool = False
     num_layers: int | None = None
     flow: str = FLOWS[0]
+    works_elsewhere: bool = False
     module: Any = None
     inputs: Mapping[str, Any] = MappingProxyType({})
 

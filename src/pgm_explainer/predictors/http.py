@@ -74,6 +74,7 @@ class HttpPredictor(Predictor):
     """
 
     latency_bound = True
+    works_elsewhere = True
 
     def __init__(
         self,

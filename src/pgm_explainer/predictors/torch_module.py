@@ -49,6 +49,7 @@ from .torch_tools import (
     gives,
     like_floats,
     same_scores,
+    some_parameter,
 )
 
 __all__ = ["BATCHINGS", "TorchModulePredictor"]
@@ -300,6 +301,11 @@ class TorchModulePredictor(Predictor):
         ):
             shared = whole[1]
         return super().size(part) if shared is None else (shared.nodes, shared.held(same_edges))
+
+    @property
+    def works_elsewhere(self) -> bool:  # type: ignore[override]
+        where = some_parameter(self.module)
+        return where is not None and where.device.type != "cpu"
 
     def takes_by_node(self, part: Subgraph) -> bool:
         """Return whether samples share edges: their layers compute node by node."""

@@ -26,6 +26,10 @@ class WrappedPredictor(Predictor):
         self.module, self.inputs = predictor.module, predictor.inputs
 
     @property
+    def works_elsewhere(self) -> bool:  # type: ignore[override]
+        return self.predictor.works_elsewhere
+
+    @property
     def accepts_edges(self) -> bool:
         return self.predictor.accepts_edges
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from math import prod
 
@@ -10,8 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray
-from ..execution import ExecutionConfig, readable, release_free_memory
+from ..execution import (
+    ExecutionConfig,
+    one_ahead,
+    readable,
+    release_free_memory,
+)
 from ..graph import SampledEdges, Subgraph
+from ..predictors import SharedRows
 from ..progress import Progress
 from ..querying import Query, SubgraphModel
 from ..scratch import Record, Scratch
@@ -25,6 +32,9 @@ from .randomness import Draws
 from .samples import Samples, SampleTable, TargetValues
 
 __all__ = ["batch_size", "draw_samples", "perturbed_batch", "probe_features", "still_valid"]
+
+_Inputs = Batch | SharedRows | Callable[[slice], Batch]
+"""The inputs of the model in some samples, or a function that returns those of some of them."""
 
 _logger = logging.getLogger(__name__)
 
@@ -111,7 +121,7 @@ def draw_samples(
     """
     parts = parts or NodeParts(population, config)
     recorded = query.recorded if recorded is None else recorded
-    classes, seed = query.classes, config.seed
+    classes = query.classes
     scratch = Scratch(execution.memory // 4, "samples")
     # If hops > num_layers, candidates may be outside the subgraph.
     every = np.union1d(parts.within(query.model.subgraph), recorded)
@@ -126,28 +136,35 @@ def draw_samples(
     together = size if graphs is None else samples_together(original, size, execution.memory)
     by_node = graphs is None and model.predictor.takes_by_node(model.subgraph)
     large = size * model.scores.size >= _LARGE_SCORES
+
+    def draw(start: int) -> tuple[NDArray[np.bool_], _Inputs]:
+        samples = np.arange(start, min(start + together, config.num_samples))
+        perturbed = Draws.grid(config.seed, samples, every).coins(
+            "perturbed", config.perturb_probability
+        )
+        given = (model.subgraph, population, parts, samples, every, perturbed)
+        if graphs is not None:
+            return perturbed, partial(_batch_of, *given, by_node)
+        rows = parts.rows(model.subgraph, samples, every, perturbed) if shares else None
+        return perturbed, _batch_of(*given, by_node, slice(None)) if rows is None else rows
+
+    starts = range(0, config.num_samples, together)
+    overlaps = graphs is None and model.predictor.works_elsewhere
     with Progress("calling the model", config.num_samples, execution.progress) as progress:
-        for start in range(0, config.num_samples, together):
+        for start, (perturbed, inputs) in zip(
+            starts, one_ahead(map(draw, starts), overlaps), strict=True
+        ):
             if large and start // size % _RELEASED_AFTER == 0:
                 release_free_memory()
-            stop = min(start + together, config.num_samples)
-            samples = np.arange(start, stop)
-            perturbed = Draws.grid(seed, samples, every).coins(
-                "perturbed", config.perturb_probability
-            )
-            rows = parts.rows(model.subgraph, samples, every, perturbed) if shares else None
-            given = (population, parts, samples, every, perturbed)
-            batch_of = partial(_batch_of, model.subgraph, *given, by_node)
-            if graphs is not None:
-                count, advance = len(samples), progress.advance
-                after = predict_graphs(model, original, graphs, batch_of, count, size, advance)
-            elif rows is not None:
-                after = model(rows)
-            else:
-                batch = batch_of(slice(None))
-                after = model(batch.x, batch.edges)
+            if isinstance(inputs, Batch):
+                after = model(inputs.x, inputs.edges)
+            elif isinstance(inputs, SharedRows):
+                after = model(inputs)
+            elif graphs is not None:
+                count, advance = len(perturbed), progress.advance
+                after = predict_graphs(model, original, graphs, inputs, count, size, advance)
             if graphs is None:
-                progress.advance(len(samples))
+                progress.advance(len(perturbed))
             values.record(start, after)
             recorder.record(start, perturbed, config.change.severity(model.before, after, classes))
     share = parts.changed_share(recorded)
